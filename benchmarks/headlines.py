@@ -1,13 +1,15 @@
 """How often *Findings* names a difference of systems that there is none of, and how often it finds one that there is.
 
-    python benchmarks/headlines.py [--quick | --campaigns N] [--kinds NAME ...]
+    python benchmarks/headlines.py [--quick | --campaigns N] [--kinds NAME ...] [--looks]
 
 Six systems are judged by every worker on 20 outputs of each of their sources' worth of pages: sliders, five levels, ESA
 scores, marked errors, votes and rankings, without worker tests. Workers like all systems alike, or some more (a
 standard deviation of 8 points of 100 by worker and system; of 0.4 in the log odds of votes). *Named*: the share of
 campaigns of equal systems in which what is concluded names any difference. *Found*: the share of all pairs that it
 finds where neighbours differ by 4 points (0.2 in log odds). *Covered*: the share of 95 % intervals of differences of
-equal systems that hold 0. The floor is the rank-sum test of the studies on sliders.
+equal systems that hold 0. The floor is the rank-sum test of the studies on sliders. *Ever named* (`--looks`): the
+share of campaigns of equal systems in which any difference is named at any of the looks that are taken after every
+worker's HIT, by intervals and p that hold at every look.
 
 The last line is JSON: by kind, world and number of workers.
 """
@@ -18,6 +20,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -51,11 +54,21 @@ class Task:
     n_workers: int
     is_different: bool
     seed: int
+    is_watched: bool = False
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulated campaign: what analyses it by settings, these, and its workers."""
+
+    analyse: Callable[[Any], dict[str, Any]]
+    settings: Any
+    workers: list[str]
 
 
 def run(task: Task) -> dict[str, float]:
     """Return which share of the pairs of a simulated campaign is said to differ, and by the studies' test; of equal
-    systems also that of the intervals that hold 0."""
+    systems also that of the intervals that hold 0. If it is watched, whether any pair is ever said to differ."""
     from analysis.stats.designs import TEXTS, PlannedDesign
     from campaigns.design.worker_test import NO_TEST
 
@@ -64,14 +77,14 @@ def run(task: Task) -> dict[str, float]:
     model = replace(TEXTS, liking=LIKING[task.world], careless=0.0)
     step = STEP * task.is_different
     n_pairs = N_SYSTEMS * (N_SYSTEMS - 1) / 2
+    simulated = _SIMULATED[task.kind](design, model, step, task.world, rng)
+    if task.is_watched:
+        return {"ever named": float(_is_ever_named(simulated, task.n_workers))}
+    report = simulated.analyse(simulated.settings)
+    found = {"headline": _n_differing(report) / n_pairs, "covered": _covered(_intervals(report))}
     if task.kind == "sliders":
-        found = _sliders(design, model, step, rng)
-        found |= {name: found[name] / n_pairs for name in ("headline", "studies")}
-    else:
-        report = _SIMULATED[task.kind](design, model, step, task.world, rng)
-        differing = [pair for pair in report["pairs"] if pair["p_holm"] is not None and pair["p_holm"] < ALPHA]
-        intervals = [pair["interval"] for pair in report["pairs"]]
-        found = {"headline": len(differing) / n_pairs, "covered": _covered(intervals)}
+        systems = [row["system"] for row in report["summary"]["systems"]]
+        found["studies"] = _n_named(conclusions_in_studies(report, systems)) / n_pairs
     if task.is_different:
         del found["covered"]
     return found
@@ -82,12 +95,46 @@ def _covered(intervals: list[list[float | None]]) -> float:
     return float(np.mean([low <= 0 <= high for low, high in known])) if known else float("nan")
 
 
-def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> dict[str, float]:
+def _pairs(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pairs by which a report concludes."""
+    pairs: list[dict[str, Any]] = report["recommended"]["pairs"] if "recommended" in report else report["pairs"]
+    return pairs
+
+
+def _n_differing(report: dict[str, Any]) -> int:
+    return sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in _pairs(report))
+
+
+def _intervals(report: dict[str, Any]) -> list[list[float | None]]:
+    return [pair["interval"] if "interval" in pair else [pair["low"], pair["high"]] for pair in _pairs(report)]
+
+
+def _is_ever_named(simulated: Simulated, n_planned: int) -> bool:
+    """Look after each worker, those who come later not counting yet; return whether a pair is ever said to differ."""
+    settings = replace(simulated.settings, workers_planned=n_planned)
+    looks = (
+        replace(settings, excluded=dict.fromkeys(simulated.workers[n:], "later"))
+        for n in range(1, len(simulated.workers) + 1)
+    )
+    return any(_n_differing(simulated.analyse(look)) for look in looks)
+
+
+def _n_named(p: list[list[float | None]]) -> int:
+    return sum(each is not None and each < ALPHA for row in p for each in row)
+
+
+def conclusions_in_studies(report: dict[str, Any], systems: list[str]) -> list[list[float | None]]:
+    """Return p by which the report would conclude by the test of the studies."""
+    from analysis.results.values import conclusions_of
+
+    return conclusions_of(report | {"summary": report["summary"] | {"concluded_by": "studies"}}, systems)
+
+
+def _sliders(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
     from analysis.data.ratings.loading import LoadedRatings
     from analysis.methods.settings import custom_settings
     from analysis.methods.study.report import first_report
     from analysis.methods.study.study import run_study
-    from analysis.results.values import conclusions_of
     from analysis.stats.designs import simulate_ratings
     from campaigns.design.worker_test import NO_TEST
 
@@ -103,68 +150,61 @@ def _sliders(design: Any, model: Any, step: float, rng: np.random.Generator) -> 
         warnings=[],
         fingerprint="",
     )
-    report = first_report(run_study(loaded, replace(custom_settings(["score"]), preset=NO_TEST)))
-    systems = [row["system"] for row in report["summary"]["systems"]]
-    in_studies = replace_concluded(report)
-    return {
-        "headline": _n_named(conclusions_of(report, systems)),
-        "studies": _n_named(conclusions_of(in_studies, systems)),
-        "covered": _covered([[pair["low"], pair["high"]] for pair in report["recommended"]["pairs"]]),
-    }
+    settings = replace(custom_settings(["score"]), preset=NO_TEST)
+    return Simulated(lambda changed: first_report(run_study(loaded, changed)), settings, loaded.workers)
 
 
-def replace_concluded(report: dict[str, Any]) -> dict[str, Any]:
-    """Return the report as one that concludes by the test of the studies."""
-    return report | {"summary": report["summary"] | {"concluded_by": "studies"}}
+def _planned(planned: Any, data: Any, design: Any, workers: list[str]) -> Simulated:
+    return Simulated(lambda settings: planned.report(data, settings), planned.settings(design), workers)
 
 
-def _n_named(p: list[list[float | None]]) -> int:
-    return sum(each is not None and each < ALPHA for row in p for each in row)
-
-
-def _levels(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
+def _levels(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
     from analysis.planning.methods.levels import PlannedLevels, simulate_levels
 
-    planned = PlannedLevels(0.0, N_LEVELS)
     data = simulate_levels(design, model, step * (N_LEVELS - 1) / 100, N_LEVELS, rng)
-    return planned.report(data, planned.settings(design))
+    return _planned(PlannedLevels(0.0, N_LEVELS), data, design, data.workers)
 
 
-def _esa(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
+def _esa(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
     from analysis.planning.methods.esa import PlannedEsa
 
     planned = PlannedEsa(step)
-    return planned.report(planned.simulate(design, model, rng), planned.settings(design))
+    data = planned.simulate(design, model, rng)
+    return _planned(planned, data, design, data.scores.workers)
 
 
-def _errors(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
-    """Return the report of errors, of which there is one for each 20 points that a score is below 100."""
+def _errors(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
+    """Return a campaign of errors, of which there is one for each 20 points that a score is below 100."""
     from analysis.planning.methods.spans import PlannedSpans, marked_errors
     from analysis.stats.designs import simulate_ratings
 
-    planned, ratings = PlannedSpans(0.0), simulate_ratings(design, model, step, rng)
+    ratings = simulate_ratings(design, model, step, rng)
     n_errors = np.clip(np.round((100 - ratings.scores[:, 0]) / 20), 0, 5).astype(np.int64)
     counts = np.stack([n_errors // 2, n_errors - n_errors // 2], axis=1)
-    return planned.report(marked_errors(design, ratings, counts), planned.settings(design))
+    data = marked_errors(design, ratings, counts)
+    return _planned(PlannedSpans(0.0), data, design, data.raters)
 
 
-def _votes(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
+def _votes(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
     from analysis.methods.preference import Preference
     from analysis.methods.settings import from_protocol
     from analysis.planning.methods.votes import VoteModel, simulate_votes
 
     votes = simulate_votes(design, VoteModel(taste=TASTE[world], careless=0.0), STRENGTH * bool(step), rng)
-    return Preference().analyse(votes, from_protocol("preference"), brief=True)
+    analyse = partial(Preference().analyse, votes, brief=True)
+    return Simulated(lambda settings: analyse(settings), from_protocol("preference"), votes.workers)
 
 
-def _rankings(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Any:
+def _rankings(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
     from analysis.planning.methods.rankings import PlannedRankings, simulate_pages
 
-    planned, pages = PlannedRankings(0.6, outputs_per_page=N_SHOWN), replace(design, n_ordinary=N_ITEMS // N_SHOWN)
-    return planned.report(simulate_pages(pages, model, step, N_SHOWN, rng), planned.settings(pages))
+    pages = replace(design, n_ordinary=N_ITEMS // N_SHOWN)
+    data = simulate_pages(pages, model, step, N_SHOWN, rng)
+    return _planned(PlannedRankings(0.6, outputs_per_page=N_SHOWN), data, pages, data.workers)
 
 
-_SIMULATED: dict[str, Callable[..., Any]] = {
+_SIMULATED: dict[str, Callable[..., Simulated]] = {
+    "sliders": _sliders,
     "levels": _levels,
     "esa": _esa,
     "errors": _errors,
@@ -173,13 +213,16 @@ _SIMULATED: dict[str, Callable[..., Any]] = {
 }
 
 
-def measure(kinds: list[str], n_campaigns: int) -> dict[str, dict[str, float]]:
-    """Return *named* and *found* by kind, world and number of workers; print each."""
+def measure(kinds: list[str], n_campaigns: int, *, is_watched: bool = False) -> dict[str, dict[str, float]]:
+    """Return *named* and *found* by kind, world and number of workers, or *ever named*; print each."""
     found: dict[str, dict[str, float]] = {}
     with ProcessPoolExecutor(max_workers=2, initializer=start_django) as pool:
         for kind, world, n_workers in product(kinds, LIKING, WORKERS):
             row: dict[str, float] = {}
-            for is_different, n in ((False, n_campaigns), (True, max(1, n_campaigns // 4))):
+            if is_watched:
+                watched = [Task(kind, world, n_workers, False, k, is_watched=True) for k in range(n_campaigns)]
+                row = {"ever named": float(np.mean([each["ever named"] for each in pool.map(run, watched)]))}
+            for is_different, n in () if is_watched else ((False, n_campaigns), (True, max(1, n_campaigns // 4))):
                 tasks = [Task(kind, world, n_workers, is_different, k) for k in range(n)]
                 shares = list(pool.map(run, tasks, chunksize=5))
                 if not is_different:
@@ -213,10 +256,14 @@ def main() -> None:
         "--campaigns", type=int, default=N_CAMPAIGNS, metavar="N", help="of equal systems, of each kind"
     )
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="NAME")
+    parser.add_argument("--looks", action="store_true", help="look after every HIT, at equal systems")
     options = parser.parse_args()
-    found = measure(options.kinds, QUICK if options.quick else options.campaigns)
-    of_many = [row["named"] for key, row in found.items() if int(key.split()[-1]) >= 8]
-    print(json.dumps({"benchmark": "headlines", "worst_named_from_8": max(of_many), "headlines": found}))
+    found = measure(options.kinds, QUICK if options.quick else options.campaigns, is_watched=options.looks)
+    if options.looks:
+        worst = {"worst_ever_named": max(row["ever named"] for row in found.values())}
+    else:
+        worst = {"worst_named_from_8": max(row["named"] for key, row in found.items() if int(key.split()[-1]) >= 8)}
+    print(json.dumps({"benchmark": "headlines", **worst, "headlines": found}))
 
 
 if __name__ == "__main__":

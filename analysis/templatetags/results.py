@@ -232,7 +232,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "comparison": ("Comparison of systems", lambda name: PROCEDURES[name][0]),
     "groups": ("Compared by groups of", lambda columns: ", ".join(columns) or "none"),
     "corpus": ("Corpus", lambda name: name or "none"),
-    "workers_planned": ("Recommended comparison", _looks),
+    "workers_planned": ("Differences of systems", _looks),
     "columns": ("Columns", _columns),
 }
 
