@@ -1,14 +1,13 @@
 """The pages of one campaign, in the order of the work. The pages of other apps are known by name only."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 
-from campaigns.contracts.method import CampaignMethod
-from campaigns.methods import methods
+from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, RESULT_PAGES, ResultPage
 from campaigns.models import Campaign
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, has_role
@@ -20,17 +19,13 @@ from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
 
 @dataclass(frozen=True)
 class _Page:
-    """A page: the key that its view names, title, name of its address, campaigns that have it, parts.
-
-    `result`: which page of a result it is; methods have some of these (`CampaignMethod.pages`).
-    """
+    """A page: the key that its view names, title, name of its address, campaigns that have it, parts."""
 
     key: str
     title: str
     name: str
     is_of: Callable[[Campaign], bool] = lambda campaign: True
     parts: tuple["_Page", ...] = ()
-    result: str = ""
 
 
 def _is_live(campaign: Campaign) -> bool:
@@ -39,14 +34,6 @@ def _is_live(campaign: Campaign) -> bool:
 
 def _is_of_outputs(campaign: Campaign) -> bool:
     return not campaign.is_live
-
-
-def _is_launched(campaign: Campaign) -> bool:
-    return campaign.is_launched
-
-
-def _is_launched_live(campaign: Campaign) -> bool:
-    return campaign.is_launched and campaign.is_live
 
 
 def _has_open_screen(campaign: Campaign) -> bool:
@@ -69,6 +56,16 @@ def _is_owner(campaign: Campaign) -> bool:
     return has_role(campaign, Role.OWNER)
 
 
+def _has_results_page(page: ResultPage) -> Callable[[Campaign], bool]:
+    """Return which campaigns have a page of results, before there are any."""
+    return lambda campaign: campaign.is_launched or page.slug in (FIRST_PAGE, DOWNLOADS)
+
+
+_RESULTS = "Results"
+_BESIDE_DOWNLOADS = (
+    _Page("datasheet", "Datasheet", "analysis:campaign_datasheet"),
+    _Page("export", "Export", "monitoring:export"),
+)
 _GROUPS = {
     "": (_Page("overview", "Overview", "campaigns:campaign"),),
     "Design": (
@@ -118,7 +115,7 @@ _GROUPS = {
     "Monitor": (
         _Page("progress", "Progress", "monitoring:progress"),
         _Page("assignments", "Assignments", "monitoring:assignments"),
-        _Page("workers", "Workers", "analysis:campaign_workers"),
+        _Page("workers", "Workers", "analysis:campaign_live_workers"),
         _Page(
             "chats",
             "Chats",
@@ -132,20 +129,16 @@ _GROUPS = {
         ),
         _Page("feedback", "Feedback", "monitoring:feedback"),
     ),
-    "Results": (
-        _Page("results", "Findings", "analysis:campaign_results"),
-        _Page("significance", "Significance", "analysis:campaign_significance", _is_launched, result="significance"),
-        _Page("result_workers", "Workers", "analysis:campaign_result_workers", _is_launched, result="workers"),
-        _Page("reliability", "Reliability", "analysis:campaign_reliability", _is_launched, result="reliability"),
-        _Page("groups", "Groups", "analysis:campaign_groups", _is_launched, result="groups"),
-        _Page("sensitivity", "Sensitivity", "analysis:campaign_sensitivity", _is_launched, result="sensitivity"),
-        _Page("metrics", "Metrics", "analysis:campaign_metrics", _is_launched, result="metrics"),
-        _Page("result_chats", "Chats", "analysis:campaign_result_chats", _is_launched_live, result="chats"),
-        _Page("compare", "Compare", "analysis:campaign_compare", _is_launched, result="compare"),
-        _Page("paper", "For the paper", "analysis:campaign_paper", _is_launched, result="paper"),
-        _Page("datasheet", "Datasheet", "analysis:campaign_datasheet"),
-        _Page("downloads", "Downloads", "analysis:campaign_downloads", _is_launched, result="downloads"),
-        _Page("export", "Export", "monitoring:export"),
+    _RESULTS: (
+        *(
+            _Page(
+                *(page.in_campaign, page.title, f"analysis:{page.in_campaign}"),
+                _has_results_page(page),
+                _BESIDE_DOWNLOADS if page.slug == DOWNLOADS else (),
+            )
+            for page in RESULT_PAGES
+            if not page.is_optional
+        ),
     ),
     "Settings": (
         _Page("settings", "General", "campaigns:settings"),
@@ -165,41 +158,35 @@ def side_bar(
     campaign: Campaign,
     current: str,
     counts: Mapping[str, int] | None = None,
-    results: tuple[Collection[str], Sequence[Link]] | None = None,
+    results: Sequence[Link] = (),
 ) -> SideBar:
     """Return the pages of a campaign; `current` names the one that shows, `counts` what is written behind titles.
 
-    `results`: which pages the result has that shows, and further ones, which follow on its findings. Without it, they
-    are those of the campaign's method.
+    `results`: the pages of the result that shows, in place of those that any result has.
     """
     counts = counts or {}
-    result_pages, further = results or (_pages_of_results(campaign), ())
 
     def links(pages: tuple[_Page, ...]) -> list[Link]:
-        found = []
+        shown = []
         for page in pages:
             url = url_of(campaign, page.name)
-            if url and page.is_of(campaign) and (not page.result or page.result in result_pages):
-                n = counts.get(page.key)
-                parts = links(page.parts)
-                is_current = page.key == current and len(parts) < 2
+            if url and page.is_of(campaign):
+                n, parts = counts.get(page.key), links(page.parts)
                 parts = parts if len(parts) > 1 else []
-                found.append(Link(f"{page.title} ({n:,})" if n else page.title, url, is_current, parts))
-                found += further if page.key == "results" else []
-        return found
+                is_current = page.key == current and not any(part.is_current for part in parts)
+                shown.append(Link(f"{page.title} ({n:,})" if n else page.title, url, is_current, parts))
+        return shown
 
+    groups = {title: links(pages) for title, pages in _GROUPS.items()}
+    if results:
+        groups[_RESULTS] = [*results[:-1], replace(results[-1], parts=links(_BESIDE_DOWNLOADS))]
     return SideBar(
         label="Campaign",
         title=campaign.name,
         url=reverse("campaigns:campaign", args=[campaign.public_id]),
-        groups=[LinkGroup(title, found) for title, pages in _GROUPS.items() if (found := links(pages))],
+        groups=[LinkGroup(title, shown) for title, shown in groups.items() if shown],
         stages=_stages(campaign),
     )
-
-
-def _pages_of_results(campaign: Campaign) -> Collection[str]:
-    """Return which pages the results of a campaign have; those of any method where this site does not have its own."""
-    return methods.all().get(campaign.method, CampaignMethod).pages
 
 
 def _stages(campaign: Campaign) -> list[Stage]:
@@ -250,7 +237,7 @@ def campaign_context(
     campaign: Campaign,
     current: str,
     counts: Mapping[str, int] | None = None,
-    results: tuple[Collection[str], Sequence[Link]] | None = None,
+    results: Sequence[Link] = (),
 ) -> dict[str, Any]:
     """Return what campaigns/frame.html needs, and whether the user may change things: at all, and still.
 

@@ -174,10 +174,10 @@ def test_no_file_of_a_campaign_runs_what_names_say(browser: Client, campaign: Ca
         "monitoring:assignments",
         "monitoring:feedback",
         "analysis:campaign_results",
-        "analysis:campaign_significance",
+        "analysis:campaign_pairs",
+        "analysis:campaign_live_workers",
         "analysis:campaign_workers",
-        "analysis:campaign_result_workers",
-        "analysis:campaign_paper",
+        "analysis:campaign_downloads",
         "analysis:campaign_datasheet",
         "analysis:campaign_downloads",
         "crowd:payments",
@@ -187,7 +187,7 @@ def test_no_page_runs_them(browser: Client, campaign: Campaign, name: str) -> No
     response = browser.get(reverse(name, args=[campaign.public_id]))
     assert response.status_code == 200
     assert not list(html_faults(response.content))
-    if name == "analysis:campaign_paper":
+    if name == "analysis:campaign_downloads":
         assert not [
             text for text in re.findall(r"<(?:pre|textarea)[^>]*>(.*?)</", response.text, re.S) if _TEX.search(text)
         ]

@@ -21,8 +21,9 @@ from analysis.results.findings import find_systems, printed_pairs
 from analysis.results.replication import compare_runs
 from analysis.results.sections import Section, Table
 from analysis.results.stored import Report
-from campaigns.contracts.method import FIRST_PAGE, CampaignMethod
+from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
+from campaigns.contracts.result_pages import FIRST_PAGE
 from campaigns.methods import methods
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
@@ -169,27 +170,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def tables_to_copy(self, report: Report) -> list[Table]:
         """Return the tables whose LaTeX the first page shows."""
-        return [table for section in self.sections_on(report, FIRST_PAGE) for table in section.tables]
+        return [table for section in self.sections(report) if section.page == FIRST_PAGE for table in section.tables]
 
     def paper(self, report: Report) -> PaperSentences:
         """Return what a paper says of the analysis; by default the captions and the findings of the page."""
         captions = [[table.caption for table in section.tables] for section in self.sections(report)[:2]]
         scored, compared = [*captions, [], []][:2]
         return PaperSentences(scored, compared, self.findings(report))
-
-    def sections_on(self, report: Report, page: str) -> list[Section]:
-        """Return the sections that a page shows: the first page the ranking, each other page what names it."""
-        found = self.sections(report)
-        if page == FIRST_PAGE:
-            return found[:1]
-        return [section for section in found[1:] if section.page == page and not section.is_empty]
-
-    def own_pages(self, report: Report) -> list[Section]:
-        """Return the sections that have a page of their own each: those after the ranking that name no other page.
-
-        Those that have nothing to show have none.
-        """
-        return [section for section in self.sections(report)[1:] if section.page == FIRST_PAGE and not section.is_empty]
 
 
 # Campaigns have the same registry, and know less of what is in it.

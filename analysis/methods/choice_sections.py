@@ -12,6 +12,7 @@ from analysis.methods.worker_agreement import agreement_section
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
+from campaigns.contracts.result_pages import PAIRS
 
 _MOST_WORKERS_SHOWN = 60
 
@@ -161,7 +162,7 @@ def _paired_section(parts: Sequence[_Part]) -> Section:
     """Return McNemar's tests."""
     found = [row for part in parts for row in part.found.get("paired", [])]
     if not found:
-        return Section("paired", "Paired answers")
+        return Section("paired", "Paired answers", page=PAIRS)
     rows: list[list[list[Cell]]] = [
         [[*row["systems"], row["n"], *row["only"], row["p"], row["p_holm"]] for row in part.found.get("paired", [])]
         for part in parts
@@ -178,7 +179,7 @@ def _paired_section(parts: Sequence[_Part]) -> Section:
     corrected = f"{CORRECTED}{on_each}"
     finding = f"{n_differing} of {len(found)} pairs differ in paired answers ({corrected})."
     table = _table(parts, ("paired", "Paired answers", caption), columns, rows)
-    return Section("paired", "Paired answers", finding, [table])
+    return Section("paired", "Paired answers", finding, [table], page=PAIRS)
 
 
 def _seconds_section(parts: Sequence[_Part]) -> Section:

@@ -55,10 +55,6 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     has_criteria = True
     is_of_whole_chats = True
     is_study = True
-    pages = (
-        *("run", "significance", "workers", "reliability", "sensitivity", "metrics", "chats", "compare"),
-        *("paper", "downloads"),
-    )
 
     @classmethod
     def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
@@ -166,14 +162,6 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         effect = "The effect size is P(row > column), the probability of superiority, ties counted half."
         scored = standardisation(report["settings"])
         return PaperSentences(scored, comparison(report), results(report), [effect])
-
-    def sections_on(self, report: Report, page: str) -> list[Section]:
-        """Return the sections that say that they are of the page."""
-        return [section for section in self.sections(report) if section.page == page]
-
-    def own_pages(self, report: Report) -> list[Section]:
-        """Return none: each section names its page."""
-        return []
 
 
 def _excluded(report: Report) -> list[str]:

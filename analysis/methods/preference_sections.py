@@ -7,6 +7,7 @@ from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.system_scores import pairs_section, systems_section
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from campaigns.contracts.result_pages import PAIRS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -74,7 +75,7 @@ def _wins_section(votes: Report) -> Section:
         )
     ]
     if len(names) > _MOST_IN_MATRIX:
-        return Section("votes", "Votes", tables=tables if pairs else [])
+        return Section("votes", "Votes", tables=tables if pairs else [], page=PAIRS)
     shares = [
         [
             None if i == j or not wins[i][j] + wins[j][i] + ties[i][j] else _share(wins, ties, i, j)
@@ -97,7 +98,7 @@ def _wins_section(votes: Report) -> Section:
         partial(draw_matrix, names, shares),
         "Share of votes that each row won against each column; the table has the numbers.",
     )
-    return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [])
+    return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [], page=PAIRS)
 
 
 def _share(wins: list[list[int]], ties: list[list[int]], i: int, j: int) -> float:

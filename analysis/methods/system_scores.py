@@ -16,6 +16,7 @@ from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.sequences import at_every_look
+from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -162,7 +163,7 @@ def systems_section(
     figure = Figure(
         "systems", "Systems", partial(_draw, scored, score), f"{score} of each system; the table has the numbers."
     )
-    return Section("systems", "Systems", finding, [table], [figure] if scored else [])
+    return Section("systems", "Systems", finding, [table], [figure] if scored else [], FIRST_PAGE)
 
 
 def _rules(report: Report) -> frozenset[int]:
@@ -189,7 +190,7 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
         about += f" {looks_in_words(n_planned)}"
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
     table = Table("pairs", "Pairs of systems", about, columns, rows, output=output)
-    return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [])
+    return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [], page=PAIRS)
 
 
 def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":

@@ -23,7 +23,7 @@ from analysis.results.sections import Section
 from analysis.results.stored import Report
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats
-from campaigns.contracts.method import FIRST_PAGE
+from campaigns.contracts.result_pages import OWN_PAGE
 from campaigns.design.worker_test import NO_TEST
 
 _COUNT = {Verdict.PASSED.name.lower(), Verdict.TRUSTED.name.lower()}
@@ -103,12 +103,12 @@ class Question(ABC):
     """What may be asked of an analysis. Its answer is JSON, kept in the report, in `questions`, as `{slug: answer}`.
 
     Sections are made from the answer alone, so that results of earlier versions are shown, too. Undefined numbers are
-    None. `page`: the page of a result that shows it, as in `analysis.web.navigation`; by default one of its own.
+    None. `page`: the slug of the page that shows it (`RESULT_PAGES`), by default one of its own.
     """
 
     slug: ClassVar[str]
     title: ClassVar[str]
-    page: ClassVar[str] = FIRST_PAGE
+    page: ClassVar[str] = OWN_PAGE
 
     def is_asked(self, asked: Asked) -> bool:
         """Whether there is what the question is about; by default there always is."""

@@ -56,7 +56,7 @@ def replication_section(report: Mapping[str, Any]) -> list[Section]:
     rows = _rows(found, found.get("criterion_order", criteria_of(report)), "overall")
     output = Output.FILES | Output.TERMINAL
     table = Table("replication", "Agreement of two runs", caption, columns, rows, output=output)
-    return [Section("replication", "Replication", tables=[table])]
+    return [Section("replication", "Replication", tables=[table], page="")]
 
 
 def _rows(found: Mapping[str, Any], criteria: Sequence[str], overall: str) -> list[list[Cell]]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import TYPE_CHECKING, NamedTuple
 
+from campaigns.contracts.result_pages import OWN_PAGE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
@@ -64,6 +66,16 @@ class Table:
     output: Output = Output.EVERYWHERE
     row_name: int = 0
 
+    @property
+    def words(self) -> frozenset[int]:
+        """The places of the columns that have words."""
+        return frozenset(
+            place
+            for row in self.rows
+            for place, cell in enumerate(row)
+            if isinstance(cell, str) and any(map(str.isalpha, cell))
+        )
+
 
 class Theme(NamedTuple):
     """Colours of a figure: ink, faint lines, paper, the accent of what passes and the colour of what fails."""
@@ -105,19 +117,22 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """A result. `page` is the page of a run that shows it (a key of `navigation.RESULT_PAGES`), or none ("")."""
+    """A result.
+
+    `page`: the slug of the page that shows it (`RESULT_PAGES`), by default one of its own; "" if none does.
+    """
 
     slug: str
     title: str
     finding: str = ""
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
-    page: str = "run"
+    page: str = OWN_PAGE
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show."""
-        return not (self.finding or self.tables or self.figures)
+        """Whether a page has nothing to show of it."""
+        return not (self.finding or self.tables_shown or self.figures)
 
     @property
     def tables_shown(self) -> list[Table]:

@@ -11,13 +11,20 @@ from django.utils.timezone import localtime
 
 from analysis.data.ratings.scales import FULL
 from analysis.data.ratings.scales import words as scale_words
-from analysis.methods import method_of
+from analysis.methods import Report, method_of
 from analysis.models import AnalysisRun
 from analysis.planning.sections import planned_words
 from analysis.results.downloads import RunFile
 from analysis.results.exports import file_name
 from analysis.results.sections import Cell, Column, Range
-from analysis.results.values import Comparison, SettingChange, SystemChange, compare_settings
+from analysis.results.values import (
+    Comparison,
+    SettingChange,
+    SystemChange,
+    compare_settings,
+    conclusions_of,
+    is_corrected,
+)
 from analysis.results.words import (
     DASH,
     N_COUNTS,
@@ -253,6 +260,10 @@ def setting(value: Any, change: SettingChange) -> str:
 
 _P_STEPS = (0.1, 0.05, 0.01, 0.001, 0.0001)
 _SUPERIORITY_STEPS = (0.5, 0.55, 0.6, 0.65, 0.7)
+_CONCLUDED = {
+    True: "p that the row's system is no better than the column's, two-sided, after Holm's correction",
+    False: "One-sided p of the rank-sum test that the row's system beats the column's, not corrected",
+}
 _CAPTIONS = {
     "p": "One-sided p of the rank-sum test that the row's system beats the column's",
     "holm": "One-sided p that the row's system beats the column's, corrected by Holm for all ordered pairs",
@@ -270,18 +281,33 @@ def heatmap(comparison: Comparison, value: str) -> dict[str, Any]:
     def drawn(cell: float | None) -> dict[str, Any]:
         return {"text": DASH, "heat": 0} if cell is None else {"text": show(cell), "heat": heat(cell)}
 
-    rows = zip(comparison.order, getattr(comparison, value), strict=True)
     steps = enumerate(_SUPERIORITY_STEPS, start=1)
     legend = [{"heat": 0, "text": "≤ 0.5"}, *({"heat": k, "text": f"> {bound:g}"} for k, bound in steps)]
-    return {
-        "caption": f"{_CAPTIONS[value]}: {comparison.name}",
-        "systems": comparison.order,
-        "rows": [
-            {"name": name, "cells": [drawn(cell) if i != j else {"heat": None} for j, cell in enumerate(row)]}
-            for i, (name, row) in enumerate(rows)
-        ],
-        "legend": None if is_p else legend,
-    }
+    matrix = _matrix(comparison.order, getattr(comparison, value), drawn)
+    return matrix | {"caption": f"{_CAPTIONS[value]}: {comparison.name}", "legend": None if is_p else legend}
+
+
+@register.inclusion_tag("components/heatmap.html")
+def conclusions(report: Report, systems: list[str]) -> dict[str, Any]:
+    """Draw by how small a p a report concludes that the row's system is better; nothing where it is the worse one."""
+
+    def drawn(p: float | None) -> dict[str, Any]:
+        return {"text": DASH if p is None else "" if p == 1 else p_value(p), "heat": heat_of_p(1 if p is None else p)}
+
+    return _matrix(systems, conclusions_of(report, systems), drawn) | {"caption": _CONCLUDED[is_corrected(report)]}
+
+
+def _matrix(
+    systems: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    drawn: Callable[[float | None], dict[str, Any]],
+) -> dict[str, Any]:
+    """Return systems and rows of components/heatmap.html, with an empty diagonal."""
+    rows = [
+        {"name": name, "cells": [drawn(cell) if i != j else {"heat": None} for j, cell in enumerate(row)]}
+        for i, (name, row) in enumerate(zip(systems, values, strict=True))
+    ]
+    return {"systems": systems, "rows": rows}
 
 
 def _share(share: float) -> str:

@@ -7,8 +7,6 @@ from campaigns.contracts.response import ResponseKind, Settings
 
 SCORES = "scores"
 """The table of responses with a number each."""
-FIRST_PAGE = "run"
-"""The page of a result that says what was found."""
 
 
 class AnsweredCriterion(Protocol):
@@ -33,8 +31,6 @@ class CampaignMethod:
 
     `table`: which table of a campaign's responses it reads (`annotation.tables.TABLES`).
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
-    `pages`: the pages that its results may have (`analysis.web.navigation.RESULT_PAGES`), in order. *Groups* is added
-    where they were asked for.
     `unit`: what differences of systems are in.
     `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.methods`).
     `has_criteria`: its settings need criteria.
@@ -47,10 +43,6 @@ class CampaignMethod:
     summary: ClassVar[str] = ""
     table: ClassVar[str] = SCORES
     campaign_options: ClassVar[tuple[str, ...]] = ()
-    pages: ClassVar[tuple[str, ...]] = (
-        *(FIRST_PAGE, "workers", "reliability", "sensitivity"),
-        *("metrics", "compare", "paper", "downloads"),
-    )
     unit: ClassVar[str] = "score"
     takes: ClassVar[frozenset[str]] = frozenset()
     has_criteria: ClassVar[bool] = False

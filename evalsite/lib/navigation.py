@@ -1,7 +1,7 @@
 """What components/side_bar.html draws: the pages of one thing in groups, and how far it is."""
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 
@@ -45,16 +45,6 @@ class SideBar:
     url: str
     groups: Sequence[LinkGroup]
     stages: Sequence[Stage] = ()
-
-    def with_query(self, urls: Set[str], query: str) -> "SideBar":
-        """Return the same with a query behind these addresses."""
-
-        def changed(link: Link) -> Link:
-            url = f"{link.url}?{query}" if link.url in urls else link.url
-            return replace(link, url=url, parts=[changed(part) for part in link.parts])
-
-        groups = [replace(group, links=[changed(link) for link in group.links]) for group in self.groups]
-        return replace(self, groups=groups)
 
     @property
     def page(self) -> Link | None:

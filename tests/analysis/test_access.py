@@ -7,7 +7,7 @@ from django.urls import reverse
 from analysis.models import AnalysisRun
 
 FILE_PAGES = ["ratings_file", "columns", "protocol"]
-RUN_PAGES = ["run", "significance", "workers", "downloads", "workers_csv", "run_file"]
+RUN_PAGES = ["run", "pairs", "workers", "downloads", "workers_csv", "run_file"]
 FORMS = ["upload", "columns", "protocol", "run", "workers"]
 
 
@@ -29,7 +29,7 @@ def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, done: Ana
     assert 'role="alert"' not in text.replace('data-drop-error role="alert" hidden', "")
 
 
-@pytest.mark.parametrize("name", ["significance", "workers", "downloads", "compare", "workers_csv", "run_file"])
+@pytest.mark.parametrize("name", ["pairs", "workers", "downloads", "compare", "workers_csv", "run_file"])
 def test_pages_of_an_unfinished_run_wait_and_its_files_are_not_found(owner, owner_client, trees, name: str) -> None:
     from analysis.methods.settings import from_protocol
     from analysis.web.services.runs import start_run
@@ -49,7 +49,7 @@ QUERIES = {
     "columns": 3,
     "protocol": 3,
     "run": 5,
-    "significance": 4,
+    "pairs": 4,
     "workers": 4,
     "downloads": 4,
     "workers_csv": 3,

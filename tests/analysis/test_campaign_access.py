@@ -16,9 +16,9 @@ from tests.analysis.conftest import finish
 from tests.campaigns.cast import add_member
 from tests.conftest import make_owner
 
-LOOK = ["ratings_file", "run", "significance", "workers", "downloads", "workers_csv", "run_file"]
-PAGES = ["run", "significance", "workers", "downloads", "compare"]
-OF_CAMPAIGN = ["campaign_results", "campaign_workers", "campaign_job"]
+LOOK = ["ratings_file", "run", "pairs", "workers", "downloads", "workers_csv", "run_file"]
+PAGES = ["run", "pairs", "workers", "downloads", "compare"]
+OF_CAMPAIGN = ["campaign_results", "campaign_live_workers", "campaign_job"]
 CHANGE = {"alpha": "0.2", "worker_test": "paired-wilcoxon", "unit": "rating"}
 REAL = "worker-000"
 
@@ -134,7 +134,7 @@ def test_a_viewer_sees_no_worker_s_name_anywhere(colleague_client: Client, owner
 
 @pytest.mark.parametrize("role", ["editor"], indirect=True)
 def test_an_editor_sees_workers_as_the_platform_names_them(colleague_client: Client, done: AnalysisRun, role) -> None:
-    for url in (url_of("workers", done), url_of("campaign_workers", done)):
+    for url in (url_of("workers", done), url_of("campaign_live_workers", done)):
         assert REAL in colleague_client.get(url).text
 
 
@@ -182,7 +182,7 @@ def test_every_member_may_watch_the_job_and_nobody_another_one(
 
 # --- Queries
 
-QUERIES = {"ratings_file": 5, "run": 13, "significance": 7, "workers": 7, "downloads": 8, "workers_csv": 3}
+QUERIES = {"ratings_file": 5, "run": 13, "pairs": 7, "workers": 7, "downloads": 14, "workers_csv": 3}
 
 
 @pytest.mark.parametrize("n_members", [1, 6])

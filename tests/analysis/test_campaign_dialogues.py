@@ -340,7 +340,7 @@ def test_an_excluded_worker_is_among_all_only(chatted: Campaign) -> None:
 def test_workers_are_shown_by_how_much_they_rate_the_degraded_chatbot_lower(
     chatted: Campaign, owner_client: Client
 ) -> None:
-    page = owner_client.get(reverse("analysis:campaign_workers", args=[chatted.public_id]))
+    page = owner_client.get(reverse("analysis:campaign_live_workers", args=[chatted.public_id]))
     differences = {worker.name: worker.conduct.difference for worker in page.context["page_obj"]}
     assert differences["pia"] < -50 and differences["fay"] > 50
     assert "twins" not in page.text

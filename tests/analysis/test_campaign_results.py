@@ -60,12 +60,12 @@ def test_interim_results_say_how_much_they_hold_on_every_page(owner: User, owner
     page = owner_client.get(page_of(campaign))
 
     assert 'badge-untested">interim</span> 3 of 4 assignments' in page.text
-    for name in ("run", "significance", "workers", "downloads"):
+    for name in ("run", "pairs", "workers", "downloads"):
         text = owner_client.get(result_url(run, name)).text
         assert "interim" in text and "3 of 4 assignments" in text
         assert page_of(campaign) in text  # the way back
     assert "Valid whenever you look" in page.text
-    assert "These tests hold for one look" in owner_client.get(result_url(run, "significance")).text
+    assert "These tests hold for one look" in owner_client.get(result_url(run, "pairs")).text
 
 
 def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_client: Client) -> None:
@@ -80,8 +80,9 @@ def test_older_results_become_interim_when_more_ratings_come(owner: User, owner_
     assert between.context["run"] == old and "4 are finished by now" in between.text
     assert page.context["run"] == new
     assert 'badge-ready">final</span>' in page.text
-    assert "Intervals and p hold for one look, when all ratings are there" in page.text
-    assert "Valid whenever" not in page.text
+    pairs = owner_client.get(result_url(new, "pairs")).text
+    assert "Intervals and p hold for one look, when all ratings are there" in pairs
+    assert "Valid whenever" not in pairs
     assert (old.settings["workers_planned"], "workers_planned" in new.settings) == (4, False)
     assert list(page.context["runs"]) == [new, old]
     assert "interim" in owner_client.get(result_url(old)).text
@@ -249,7 +250,7 @@ def test_the_page_asks_the_database_the_same_few_times(
     assert Assignment.objects.count() > 0
 
 
-@pytest.mark.parametrize("name", ["campaign_results", "campaign_workers"])
+@pytest.mark.parametrize("name", ["campaign_results", "campaign_live_workers"])
 def test_pages_of_a_campaign_are_under_campaigns(owner: User, owner_client: Client, name: str) -> None:
     text = owner_client.get(reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])).text
     nav = text[text.index("site-nav") : text.index("</nav>")]
@@ -292,7 +293,7 @@ def test_a_campaign_without_quality_control_items_ends_in_a_ranking_that_says_so
     assert [row.system for row in page.context["ranking"].rows] == ["alder", "birch", "cedar"]
     assert all(row.z is not None for row in page.context["ranking"].rows)
     assert "No worker test was applied: every worker counts" in page.text
-    workers = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id]))
+    workers = owner_client.get(reverse("analysis:campaign_live_workers", args=[campaign.public_id]))
     assert {worker.conduct.verdict for worker in workers.context["page_obj"]} == {"trusted"}
     assert "not tested, counts" in workers.text
     with zipfile.ZipFile(default_storage.path(f"{page.context['run'].folder}/package.zip")) as package:

@@ -31,7 +31,7 @@ State = Assignment.State
 
 
 def page_of(campaign: Campaign, query: str = "") -> str:
-    return reverse("analysis:campaign_workers", args=[campaign.public_id]) + query
+    return reverse("analysis:campaign_live_workers", args=[campaign.public_id]) + query
 
 
 def live(campaign: Campaign) -> dict[str, LiveWorker]:
@@ -254,7 +254,7 @@ def test_the_page_asks_the_database_the_same_few_times(
         owner_client.get(page_of(campaign))
 
 
-@pytest.mark.parametrize("name", ["campaign_results", "campaign_workers"])
+@pytest.mark.parametrize("name", ["campaign_results", "campaign_live_workers"])
 def test_other_methods_are_refused(owner: User, owner_client: Client, name: str) -> None:
     url = reverse(f"analysis:{name}", args=[make_campaign(owner).public_id])
     assert owner_client.delete(url).status_code == 405

@@ -286,16 +286,17 @@ def test_pages_show_each_criterion(campaign: Campaign, owner: User, client: Clie
     for slug, words in (
         ("criteria", "Share of good answers on each criterion"),
         ("shares", "neutral"),
-        ("paired", "McNemar"),
         ("labels", "Workers by labels"),
     ):
         address = reverse("analysis:campaign_section", args=[campaign.public_id, slug])
         shown = client.get(address)
         assert shown.status_code == 200 and words in shown.text and "tone" in shown.text, slug
         assert address in page, slug
+    pairs = client.get(reverse("analysis:campaign_pairs", args=[campaign.public_id])).text
+    assert "McNemar" in pairs and "tone" in pairs
     reliability = client.get(reverse("analysis:campaign_reliability", args=[campaign.public_id])).text
     assert "Fleiss" in reliability and "tone" in reliability
-    for name in ("campaign_paper", "campaign_downloads", "campaign_datasheet"):
+    for name in ("campaign_downloads", "campaign_datasheet"):
         assert client.get(reverse(f"analysis:{name}", args=[campaign.public_id])).status_code == 200, name
     found = client.get(reverse("api:result", args=[run.pk])).json()
     assert [row["score"] for row in found["systems"]] == [row["score"] for row in run.report["summary"]["systems"]]

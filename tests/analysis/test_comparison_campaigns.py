@@ -107,7 +107,7 @@ def test_the_true_order_is_found_without_those_who_click_at_random(
     page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text
     assert f"{len(passed)} of {n_workers} workers passed {test}" in page
     assert_listed_as_in(run, campaign)
-    workers = owner_client.get(reverse("analysis:campaign_result_workers", args=[campaign.public_id])).text
+    workers = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id])).text
     assert "failed" in workers
     files = Path(django_settings.MEDIA_ROOT) / run.folder
     table = (files / "tables/systems.csv").read_text()
@@ -115,7 +115,7 @@ def test_the_true_order_is_found_without_those_who_click_at_random(
     assert_download_has_what_was_analysed(owner_client, run, f"{methods[campaign.method].table}.csv")
     kept, again = replicated((files / "package.zip").read_bytes(), tmp_path)
     assert again == kept
-    paper = owner_client.get(reverse("analysis:campaign_paper", args=[campaign.public_id])).text
+    paper = owner_client.get(reverse("analysis:campaign_downloads", args=[campaign.public_id])).text
     assert f"{len(passed)} of {n_workers} workers passed" in paper
 
 
@@ -154,7 +154,7 @@ def test_comparisons_are_tested_by_the_sign_test_or_not_at_all(
     campaign.save()
     with pytest.raises(DomainError, match=f"{what} are tested by the sign test"):
         analysed(campaign)
-    page = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id])).text
+    page = owner_client.get(reverse("analysis:campaign_live_workers", args=[campaign.public_id])).text
     assert f"{what} are tested by the sign test" in page and 'data-label="HITs"' in page
     campaign.worker_test = "none"
     campaign.save()

@@ -132,7 +132,7 @@ def test_researchers_complete_it_in_the_page_and_viewers_read_it(
     found = answers_of(campaign)
     assert (found["3.2.1"].answer, found["3.2.1"].origin) == ("12", "researcher")
     assert heds.to_document("", get_datasheet(campaign))["n_open"] == n_open - 1
-    paper = viewer.get(reverse("analysis:campaign_paper", args=[campaign.public_id])).text
+    paper = viewer.get(reverse("analysis:campaign_downloads", args=[campaign.public_id])).text
     assert "en-IE" in paper
     assert viewer.post(address, {"heds-5.1": "mine"}).status_code == 403
 

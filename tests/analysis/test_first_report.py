@@ -12,12 +12,13 @@ from analysis.models import AnalysisRun
 from analysis.web.navigation import result_url
 from analysis.web.services.campaigns import analyse_campaign
 from analysis.web.services.runs import execute_run
+from campaigns.contracts.result_pages import PAGE_OF
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.campaigns.cast import add_member
 
-PAGES = ("significance", "workers", "compare", "downloads")
+PAGES = ("pairs", "workers", "compare", "downloads")
 
 
 class StoppedError(Exception):
@@ -68,7 +69,7 @@ def test_a_page_that_needs_more_than_the_ranking_waits_for_it(
         assert waiting.status_code == 200
         assert "as soon as" in waiting.text and "data-job-progress" in waiting.text
         assert "data-partial" in waiting.text, "the ranking alone is no reason to load it again"
-        assert f"<h1>{page.title()}</h1>" in waiting.text
+        assert f"<h1>{PAGE_OF[page].title}</h1>" in waiting.text
     execute_run(run=half_done, on_stage=lambda stage: None, saving=transaction.atomic)
     done = owner_client.get(address)
     assert "data-job-progress" not in done.text
@@ -138,15 +139,15 @@ def test_pages_are_of_the_newest_run_unless_another_is_chosen(
         assert chosen.context["run"] == old and f"run={old.pk}" in chosen.context["side_bar"].page.url
     foreign = rated_campaign(owner)
     theirs = analysed(foreign)
-    wrong = reverse("analysis:campaign_significance", args=[campaign.public_id]) + f"?run={theirs.pk}"
+    wrong = reverse("analysis:campaign_pairs", args=[campaign.public_id]) + f"?run={theirs.pk}"
     assert owner_client.get(wrong).status_code == 404
     assert owner_client.get(wrong.split("=")[0] + "=nonsense").status_code == 404
 
 
-def test_without_a_result_all_pages_lead_to_the_findings(campaign: Campaign, owner_client: Client) -> None:
-    findings = reverse("analysis:campaign_results", args=[campaign.public_id])
-    for name in ("significance", "result_workers", "result_chats", "compare", "downloads"):
-        assert owner_client.get(reverse(f"analysis:campaign_{name}", args=[campaign.public_id]))["Location"] == findings
+def test_without_a_result_all_pages_say_what_to_do(campaign: Campaign, owner_client: Client) -> None:
+    for name in ("pairs", "workers", "chats", "compare", "downloads"):
+        answer = owner_client.get(reverse(f"analysis:campaign_{name}", args=[campaign.public_id]))
+        assert answer.templates[0].name == "analysis/no_results.html"
 
 
 def test_a_narrow_ranking_can_be_copied(campaign: Campaign, owner_client: Client) -> None:

@@ -132,10 +132,10 @@ def test_groups_of_a_campaign_are_on_its_page_and_behind_a_share_link(owner: Use
     run = analysed(campaign, owner)
     findings = reverse("analysis:campaign_results", args=[campaign.public_id])
     page = reverse("analysis:campaign_groups", args=[campaign.public_id])
-    assert page not in owner_client.get(findings).text and "nobody asked for it" in owner_client.get(page).text
-    finish(change_run(run=run, user=owner, groups=("position",)))
-    assert page in owner_client.get(findings).text and "depend on position" in owner_client.get(page).text
+    assert page in owner_client.get(findings).text and "Nobody asked for" in owner_client.get(page).text
     link = create_share_link(campaign=campaign, user=owner, note="reviewers")
-    page = reverse("shared:groups", args=[link.token])
-    assert page in Client().get(reverse("shared:run", args=[link.token])).text
-    assert "depend on position" in Client().get(page).text
+    shared, first = (reverse(f"shared:{name}", args=[link.token]) for name in ("groups", "run"))
+    assert shared not in Client().get(first).text, "readers of a link can ask for nothing"
+    finish(change_run(run=run, user=owner, groups=("position",)))
+    assert "depend on position" in owner_client.get(page).text
+    assert shared in Client().get(first).text and "depend on position" in Client().get(shared).text

@@ -82,7 +82,7 @@ def test_a_campaigns_design_is_said_and_shown(run: AnalysisRun, owner: Any) -> N
     assert "lower than their twins (Wilcoxon signed-rank test, one-sided, p < 0.05)" in said
     client = Client()
     client.force_login(campaign.memberships.get().user)
-    page = client.get(reverse("analysis:campaign_paper", args=[campaign.public_id])).text
+    page = client.get(reverse("analysis:campaign_downloads", args=[campaign.public_id])).text
     assert "A HIT had 20 items" in page and "to be completed" in page and "Annotator demographic" in page
 
 

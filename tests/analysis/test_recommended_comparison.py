@@ -197,7 +197,7 @@ def run(upload, start) -> AnalysisRun:
 
 
 def test_it_is_on_the_page_in_files_and_in_the_package(run: AnalysisRun, owner_client: Client) -> None:
-    page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    page = owner_client.get(reverse("analysis:pairs", args=[run.pk])).text
     assert '<h2 id="recommended">Recommended comparison' in page and "alder is better than cedar" in page
     assert "Ranks that each system may have" in page
     listed = owner_client.get(reverse("analysis:downloads", args=[run.pk])).text
@@ -213,8 +213,9 @@ def test_it_is_on_the_page_in_files_and_in_the_package(run: AnalysisRun, owner_c
 def test_results_of_an_earlier_version_are_shown_without_it(run: AnalysisRun, owner_client: Client) -> None:
     del run.report["recommended"]
     run.save()
-    page = owner_client.get(reverse("analysis:run", args=[run.pk]))
+    page = owner_client.get(reverse("analysis:pairs", args=[run.pk]))
     assert page.status_code == 200 and "Recommended comparison" not in page.text
+    assert "The tests of the studies" in page.text
 
 
 def test_it_is_printed(path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_criterion_may_be_called_overall(upload, start, owner_client: Client) 
     names = [comparison["name"] for comparison in run.report["comparisons"]]
     assert names == ["all criteria", "overall", "fluency"]
     for name in names:
-        assert owner_client.get(reverse("analysis:significance", args=[run.pk]), {"criterion": name}).status_code == 200
+        assert owner_client.get(reverse("analysis:pairs", args=[run.pk]), {"criterion": name}).status_code == 200
 
 
 def test_a_criterion_may_have_a_long_name_in_any_script(upload, start) -> None:

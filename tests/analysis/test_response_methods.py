@@ -18,6 +18,7 @@ from analysis.web.queries.campaigns import settings_of
 from analysis.web.services.runs import exclude_worker
 from analysis.web.services.sharing import create_share_link
 from annotation.simulation.running import make_crowd, open_site, run_crowd
+from campaigns.contracts.result_pages import OWN_PAGE, RESULT_PAGES
 from campaigns.design.composition import Layout
 from campaigns.forms.settings import SettingsForm
 from campaigns.models import Campaign
@@ -73,14 +74,14 @@ def failed(run: AnalysisRun) -> list[str]:
 def addresses_of(run: AnalysisRun, campaign: Campaign) -> list[str]:
     """Return the address of every page of a result: of any method, in the campaign, by run, and of its sections."""
     of_campaign = [
-        *("results", "significance", "result_workers", "reliability", "sensitivity", "metrics", "result_chats"),
-        *("groups", "compare", "paper", "downloads", "datasheet", "plan", "workers"),
+        *(page.in_campaign for page in RESULT_PAGES if page.slug != OWN_PAGE),
+        *("campaign_live_workers", "campaign_datasheet", "campaign_plan"),
     ]
-    of_run = ["run", "significance", "workers", "reliability", "sensitivity", "metrics", "chats", "compare", "paper"]
+    of_run = [page.slug for page in RESULT_PAGES if page.slug != OWN_PAGE]
     sections = ["pairs", "levels-clarity", "levels-usefulness", "nothing"]
     return [
-        *(reverse(f"analysis:campaign_{name}", args=[campaign.public_id]) for name in of_campaign),
-        *(reverse(f"analysis:{name}", args=[run.pk]) for name in (*of_run, "groups", "downloads", "workers_csv")),
+        *(reverse(f"analysis:{name}", args=[campaign.public_id]) for name in of_campaign),
+        *(reverse(f"analysis:{name}", args=[run.pk]) for name in (*of_run, "workers_csv")),
         *(reverse("analysis:campaign_section", args=[campaign.public_id, name]) for name in sections),
         *(reverse("analysis:section", args=[run.pk, name]) for name in sections),
         *(reverse(f"analysis:{name}") for name in ("ratings", "compare_any", "plans")),
@@ -107,7 +108,7 @@ def test_every_page_answers(run: AnalysisRun, likert: Campaign, client: Client, 
     found = {url: client.get(url, follow=True).status_code for url in addresses_of(run, likert)}
     assert set(found.values()) <= {200, 404}, found
     missing = {url.rstrip("/").rpartition("/")[2] for url, status in found.items() if status == 404}
-    assert missing == {"significance", "chats", "nothing"}
+    assert missing == {"chats", "nothing"}
 
 
 def test_pages_show_the_findings_the_sections_and_the_workers(
@@ -118,10 +119,10 @@ def test_pages_show_the_findings_the_sections_and_the_workers(
     assert "system-e" in page and "Mean over criteria of the mean level" in page and r"\begin{tabular}" in page
     assert "6 of 8 workers passed" in page and "z" not in page.partition("<caption>")[2][:40]
     section = reverse("analysis:campaign_section", args=[likert.public_id, "levels-clarity"])
-    assert section in page and reverse("analysis:campaign_significance", args=[likert.public_id]) not in page
+    assert section in page
     assert "strongly" not in client.get(section).content.decode()
     assert "Levels: clarity" in client.get(section).content.decode()
-    workers = client.get(reverse("analysis:campaign_result_workers", args=[likert.public_id])).content.decode()
+    workers = client.get(reverse("analysis:campaign_workers", args=[likert.public_id])).content.decode()
     assert all(name in workers for name in failed(run))
 
 
@@ -186,7 +187,7 @@ def test_an_uploaded_file_of_errors_is_recognised_and_analysed(owner: User, owne
     run = finish(AnalysisRun.objects.select_related("ratings_file").get())
     assert [(row["system"], row["score"]) for row in run.report["summary"]["systems"]] == [("B", 0.05), ("A", 5.0)]
     page = owner_client.get(reverse("analysis:run", args=[run.pk])).content.decode()
-    assert "Mean penalty of a segment" in page and reverse("analysis:section", args=[run.pk, "pairs"]) in page
+    assert "Mean penalty of a segment" in page and reverse("analysis:pairs", args=[run.pk]) in page
     assert run.report["summary"]["worker_test"]["preset"] == "none", "there is nothing to compare"
     assert reverse("analysis:workers", args=[run.pk]) in page
     with zipfile.ZipFile(Path(django_settings.MEDIA_ROOT) / run.folder / "package.zip") as package:
@@ -266,10 +267,9 @@ def test_the_api_says_what_was_found_by_any_method(run: AnalysisRun, owner_clien
 def test_a_link_shows_the_findings_and_sections_to_readers(run: AnalysisRun, likert: Campaign, client: Client) -> None:
     link = create_share_link(campaign=likert, user=run.created_by)
     for address in (
-        *(reverse(f"shared:{name}", args=[link.token]) for name in ("run", "paper", "downloads")),
-        reverse("shared:section", args=[link.token, "pairs"]),
+        *(reverse(f"shared:{name}", args=[link.token]) for name in ("run", "pairs", "downloads")),
+        reverse("shared:section", args=[link.token, "levels-clarity"]),
     ):
         assert client.get(address).status_code == 200
     file = client.get(reverse("shared:file", args=[link.token, "tables/systems.tex"]))
     assert r"\toprule" in file.getvalue().decode()
-    assert client.get(reverse("shared:significance", args=[link.token])).status_code == 404

@@ -73,7 +73,8 @@ def test_systems_may_be_compared_by_another_procedure(owner_client: Client, done
     assert run.settings == done.settings | {"comparison": "crossed"}
     page = owner_client.get(page_of(finish(run)))
     assert changed_settings(page.text) == ["Comparison of systems: recommended → crossed random effects"]
-    assert '<h2 id="recommended">Comparison of systems: crossed random effects' in page.text
+    pairs = owner_client.get(reverse("analysis:pairs", args=[run.pk])).text
+    assert '<h2 id="recommended">Comparison of systems: crossed random effects' in pairs
 
 
 @on_both
@@ -139,7 +140,7 @@ def test_without_workers_who_count_nothing_has_a_score(owner_client: Client, str
     assert page.text.count('">–</td>') >= 3
     assert "cluster-end" not in page.text
     assert page.context["changes"].pairs_lost
-    heat = owner_client.get(reverse("analysis:significance", args=[stricter.pk]))
+    heat = owner_client.get(reverse("analysis:pairs", args=[stricter.pk]))
     assert "Nothing to compare" in heat.text
 
 
@@ -210,7 +211,7 @@ def old(done_with_two_criteria: AnalysisRun) -> AnalysisRun:
     return run
 
 
-@pytest.mark.parametrize("page", ["run", "significance", "workers", "downloads", "workers_csv"])
+@pytest.mark.parametrize("page", ["run", "pairs", "workers", "downloads", "workers_csv"])
 def test_results_of_an_earlier_version_are_shown(owner_client: Client, old: AnalysisRun, page: str) -> None:
     assert owner_client.get(reverse(f"analysis:{page}", args=[old.pk])).status_code == 200
     assert owner_client.get(reverse("analysis:ratings_file", args=[old.ratings_file_id])).status_code == 200
@@ -234,7 +235,7 @@ def test_ratings_of_an_earlier_version_are_analysed_again(owner_client: Client, 
 NAMES = ("<b>x</b>", "=cmd()", r"$\frac{$", "مترجم", "a" * 150)
 
 
-@pytest.mark.parametrize("page", ["run", "significance", "workers", "downloads"])
+@pytest.mark.parametrize("page", ["run", "pairs", "workers", "downloads"])
 def test_names_are_shown_as_text(owner_client: Client, upload, start, page: str) -> None:
     file = upload(ratings_csv(systems=NAMES, criteria=("<i>y</i>", "z/..")), title="<u>t</u>")
     run = start(file, custom_settings(["<i>y</i>", "z/.."]))
@@ -243,6 +244,6 @@ def test_names_are_shown_as_text(owner_client: Client, upload, start, page: str)
 
     for tag in ("<b>x", "<i>y", "<u>t"):
         assert tag not in text
-    if page in ("run", "significance"):
+    if page in ("run", "pairs"):
         assert "&lt;b&gt;x&lt;/b&gt;" in text
         assert "مترجم" in text

@@ -64,7 +64,7 @@ def test_a_section_is_on_the_page_and_in_every_download(run: AnalysisRun, owner_
     found = run.report["summary"]["spread"]
     assert list(found) == ["alder", "birch", "cedar"]
 
-    page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    page = owner_client.get(reverse("analysis:section", args=[run.pk, "spread"])).text
     assert '<h2 id="spread">Spread of scores <a class="anchor" href="#spread"' in page and "are spread most." in page
     assert "spread &amp; more" in page and f">{found['alder']:.1f}</td>" in page
     assert reverse("analysis:run_file", args=[run.pk, "figures/spread-bars.svg"]) in page
@@ -167,7 +167,7 @@ def test_a_page_shows_ranges_p_values_minus_and_dashes(run: AnalysisRun, owner_c
     rows = [["<b>a</b>", 0.0312, -0.5, Range(1.0, 2.0), 1234], ["b", None, None, Range(None, None), None]]
     odd = Section("odd", "Odd", tables=[Table("odd", "Odd", "All kinds.", columns, rows, frozenset({0}))])
     monkeypatch.setattr(Spread, "sections", lambda self, report: [odd])
-    page = owner_client.get(reverse("analysis:run", args=[run.pk])).text
+    page = owner_client.get(reverse("analysis:section", args=[run.pk, "odd"])).text
     table = page[page.index("All kinds.") :].split("</table>")[0]
     assert "&lt;b&gt;a&lt;/b&gt;" in table and 'class="cluster-end"' in table
     cells = [cell.split("</td>")[0] for cell in re.split(r'<td class="num" data-label="[^"]*">', table)[1:]]

@@ -22,7 +22,7 @@ from tests.analysis.conftest import finish
 from tests.campaigns.cast import add_member, make_campaign
 from tests.conftest import make_owner
 
-PAGES = ("run", "significance", "reliability", "downloads")
+PAGES = ("run", "pairs", "reliability", "downloads")
 
 
 @pytest.fixture(scope="module")
@@ -140,9 +140,29 @@ def test_an_editor_makes_copies_and_revokes_links_on_the_page(campaign: Campaign
     assert "Share these results" not in editor.get(downloads).text
 
 
+@pytest.mark.parametrize(
+    ("former", "now"), [("significance/?value=holm", "pairs/?value=holm"), ("paper/", "downloads/")]
+)
+def test_former_addresses_lead_on(link: ShareLink, campaign: Campaign, owner: User, former: str, now: str) -> None:
+    member, run = Client(), AnalysisRun.objects.first()
+    member.force_login(owner)
+    for start in (page(link), f"/analysis/campaigns/{campaign.public_id}/results/", f"/analysis/runs/{run.pk}/"):  # type: ignore[union-attr]
+        answer = member.get(start + former)
+        assert (answer.status_code, answer["Location"]) == (302, start + now)
+        assert member.get(start + former, follow=True).status_code == 200
+
+
+def test_a_section_with_no_page_of_its_own_leads_to_the_page_that_has_it(link: ShareLink, campaign: Campaign) -> None:
+    def sent(section: str) -> str:
+        return Client().get(reverse("shared:section", args=[link.token, section])).get("Location", "")
+
+    assert sent("recommended") == page(link, "pairs") and sent("ranking") == ""
+    assert sent("p-values") == "", "readers have no page of single workers"
+
+
 def test_logs_do_not_have_the_link(link: ShareLink) -> None:
-    line = f'"GET {page(link, "significance")}?value=holm HTTP/1.1" 200'
-    assert mask_tokens(line) == '"GET /shared/***/significance/?value=holm HTTP/1.1" 200'
+    line = f'"GET {page(link, "pairs")}?value=holm HTTP/1.1" 200'
+    assert mask_tokens(line) == '"GET /shared/***/pairs/?value=holm HTTP/1.1" 200'
 
 
 def test_every_figure_and_table_has_an_address_on_its_page(link: ShareLink) -> None:

@@ -13,7 +13,7 @@ from analysis.templatetags.results import heat_of_p, heat_of_superiority, heatma
 
 
 def heat_of(client: Client, run: AnalysisRun, query: str = ""):
-    return client.get(reverse("analysis:significance", args=[run.pk]) + query)
+    return client.get(reverse("analysis:pairs", args=[run.pk]) + query)
 
 
 @pytest.mark.parametrize("value", ["p", "holm", "bh", "superiority"])

@@ -123,7 +123,7 @@ def test_the_true_order_and_the_careless_workers_are_found(
     assert page.status_code == 200
     for section in sections:
         address = reverse("analysis:campaign_section", args=[campaign.public_id, section])
-        assert owner_client.get(address).status_code == 200
+        assert owner_client.get(address, follow=True).status_code == 200
 
 
 # --- Files

@@ -24,8 +24,9 @@ from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import section_file, table_files, to_latex, to_text
 from analysis.results.paper.texts import paper_texts
 from analysis.results.replication import compare_runs
-from analysis.results.report_sections import pages_of, sections_of
+from analysis.results.report_sections import sections_of
 from analysis.stats.designs import PlannedDesign
+from campaigns.contracts.result_pages import PAGE_OF
 from tests.key_order import check_folder, reads_by_order
 from tests.stored import as_jsonb_keeps, stored
 
@@ -53,7 +54,7 @@ def everything(report: dict[str, Any]) -> dict[str, Any]:
     return {
         "sections": [repr(replace(section, figures=())) for section in sections],
         "figures": [(figure.name, figure.alt, figure.caption) for section in sections for figure in section.figures],
-        "pages": [[section.slug for section in sections_of(report, page)] for page in pages_of(report)],
+        "pages": [[section.slug for section in sections_of(report, page)] for page in PAGE_OF],
         "findings": method.findings(report),
         "headline": method.headline(report),
         "paper": [text.plain for text in paper_texts(report)],

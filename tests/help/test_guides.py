@@ -10,7 +10,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import resolve
 
-from analysis.web.navigation import RESULT_PAGES
+from campaigns.contracts.result_pages import PAGE_OF
 from campaigns.navigation import side_bar
 from campaigns.queries import get_campaign_for
 from desk.navigation import desk_context
@@ -105,7 +105,7 @@ def test_every_page_of_a_side_bar_leads_to_its_section(owner: User) -> None:
     bars = [side_bar(get_campaign_for(owner, each.public_id), "") for each in campaigns]
     bars.append(desk_context("people")["side_bar"])
     pages = {resolve(link.url).view_name for bar in bars for link in bar.links}
-    pages |= {f"analysis:{name}" for name in RESULT_PAGES}
+    pages |= {f"analysis:{slug}" for slug in PAGE_OF}
     assert len(pages) > 40
     assert pages - {*SECTION_OF} == {"admin:index"}, "Django's own"
 

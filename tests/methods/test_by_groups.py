@@ -301,7 +301,7 @@ def test_the_report_has_one_page_of_groups_with_its_figures(file_of):
     method = get_method("ordinal")
     report = method.analyse(method.read(ResponsesFile(file_of("likert")), settings), settings)
     report = json.loads(json.dumps(report, allow_nan=False))
-    section, by_domain = method.sections_on(report, "groups")
+    section, by_domain = (each for each in method.sections(report) if each.page == "groups")
     assert section.finding.endswith("All answers that count have the same only: same.")
     assert [table.name for table in section.tables] == ["group-tests"]
     assert [table.name for table in by_domain.tables] == ["groups-domain", "group-pairs-domain"]

@@ -121,5 +121,5 @@ def test_a_command_of_scores_refuses_other_responses(tmp_path):
 
 def test_every_method_says_what_people_call_it_and_what_it_reads_of_a_campaign():
     methods = list_response_methods()
-    assert all(method.title and method.summary and method.table and "run" in method.pages for method in methods)
+    assert all(method.title and method.summary and method.table for method in methods)
     assert len({method.title for method in methods}) == len(methods)

@@ -19,6 +19,7 @@ from analysis.stats.procedures import ALPHA
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import or_none
 from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
+from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
 from campaigns.design.worker_test import NO_TEST
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ class DirectAssessment(Method):
     def sections(self, report: Report) -> list[Section]:
         """Return ranking, raw means, distribution of z, significance and workers."""
         return [
-            Section("ranking", "Ranking", tables=[systems_table(report), compact_table(report)]),
-            Section("raw", "Raw means", tables=_raw_tables(report)),
+            Section("ranking", "Ranking", tables=[systems_table(report), compact_table(report)], page=FIRST_PAGE),
+            Section("raw", "Raw means", tables=_raw_tables(report), page=FIRST_PAGE),
             _significance(report),
             *_workers(report),
             _boxes(report),
@@ -332,7 +333,7 @@ def _significance(report: Report) -> Section:
         for name, comparison in comparisons.items()
     ]
     pairs = _pairs_table(comparisons.values())
-    return Section("significance", "Significance", "", [*tables, pairs], figures, page="significance")
+    return Section("significance", "Significance", "", [*tables, pairs], figures, page=PAIRS)
 
 
 def _pairs_table(comparisons: Iterable[Comparison]) -> Table:
@@ -393,7 +394,7 @@ def _boxes(report: Report) -> Section:
         "z of single items. Box: middle half, with the median; whiskers: 5 % and 95 %.",
     )
     has_scores = any(row["z"] is not None for row in report["summary"]["systems"])
-    return Section("boxes", "Distribution of z", figures=[figure], page="run" if has_scores else "")
+    return Section("boxes", "Distribution of z", figures=[figure], page=FIRST_PAGE if has_scores else "")
 
 
 # --- Figures

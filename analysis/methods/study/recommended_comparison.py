@@ -14,6 +14,7 @@ from analysis.results.words import PROCEDURES, looks_in_words
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
 from analysis.stats.procedures import ALPHA, Procedure, Procedures, compare_beside
 from analysis.stats.ratings import Floats, or_none
+from campaigns.contracts.result_pages import PAIRS
 from evalsite.lib.words import counted
 
 PAIRS_SHOWN = 66  # those of twelve systems; the file has all
@@ -111,7 +112,7 @@ class RecommendedComparison(Method):
         if not found or not found["pairs"]:
             return []
         tables = [_pairs_in_files(found), _pairs_shown(found), *_procedures(found), _ranks(found)]
-        return [Section("recommended", _title(found), _finding(found), tables)]
+        return [Section("recommended", _title(found), _finding(found), tables, page=PAIRS)]
 
 
 def _beside_studies(procedure: Procedure) -> Procedure:

@@ -1,12 +1,10 @@
 """The pages of what a campaign's ratings mean."""
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -20,20 +18,8 @@ from analysis.web.queries import campaigns as queries
 from analysis.web.queries.ratings_files import has_part, hide_excluded
 from analysis.web.queries.workers_now import find_workers, list_live_workers, list_unjudged_workers
 from analysis.web.services.campaigns import request_analysis
-from analysis.web.views.comparisons import show_comparison
-from analysis.web.views.metrics import show_metrics
-from analysis.web.views.runs import (
-    Show,
-    show_chats,
-    show_downloads,
-    show_findings,
-    show_paper,
-    show_section,
-    show_sections,
-    show_significance,
-    show_when_done,
-    show_workers,
-)
+from analysis.web.views.runs import show_findings
+from campaigns.contracts.result_pages import RESULT_PAGES, ResultPage
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress
@@ -46,8 +32,16 @@ from evalsite.lib.errors import CONFLICT, DomainError
 _RUNS_PER_PAGE, _WORKERS_PER_PAGE = 25, 500
 
 
-def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainError | None = None) -> HttpResponse:
-    """Show what the ratings mean so far, and why they are not analysed again."""
+def show_results(
+    request: SignedInRequest,
+    campaign: Campaign,
+    error: DomainError | None = None,
+    result_page: ResultPage = RESULT_PAGES[0],
+) -> HttpResponse:
+    """Show what the ratings mean so far, and why they are not analysed again.
+
+    `result_page`: in place of which page of a result this says that there is none.
+    """
     chosen = request.GET.get("run", "")
     shown, waited_for = queries.find_shown(request.user, campaign, chosen), queries.find_job(campaign)
     page = Paginator(queries.list_campaign_runs(campaign), _RUNS_PER_PAGE).get_page(request.GET.get("page"))
@@ -62,7 +56,8 @@ def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainErr
         "course": course_of(campaign, queries.list_looks(campaign)),
     }
     if shown is None:
-        return render(request, "analysis/no_results.html", campaign_context(campaign, "results") | more)
+        context = campaign_context(campaign, result_page.in_campaign) | {"title": result_page.title}
+        return render(request, "analysis/no_results.html", context | more)
     if shown.job == waited_for:
         more["new_job"] = None  # the page shows how far its own run is
     more["n_new"] = max(progress.n_finished - (shown.ratings_file.n_assignments or 0), 0)
@@ -76,47 +71,13 @@ def _results_page(request: SignedInRequest, campaign: Campaign, error: DomainErr
     return show_findings(request, shown, more=more)
 
 
-@campaign_view("GET", "HEAD", "POST", refused=_results_page, status=CONFLICT)
+@campaign_view("GET", "HEAD", "POST", refused=show_results, status=CONFLICT)
 def results(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show what a campaign's ratings mean so far; sent, analyse what has come since."""
     if request.method == "POST":
         request_analysis(campaign=campaign, user=request.user)
         return redirect("analysis:campaign_results", campaign.public_id)
-    return _results_page(request, campaign)
-
-
-def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
-    """Return the view of a page of a campaign's result: the one that the findings show, or that `run` names."""
-
-    @campaign_view("GET", "HEAD")
-    def view(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-        found = queries.find_shown(request.user, campaign, request.GET.get("run", ""))
-        if found is None:  # the page of the findings says what to do
-            return redirect("analysis:campaign_results", campaign.public_id)
-        return show_when_done(request, found, name, show)
-
-    return view
-
-
-significance = _page("significance", show_significance)
-result_workers = _page("workers", show_workers)
-reliability = _page("reliability", show_sections("reliability"))
-groups = _page("groups", show_sections("groups"))
-sensitivity = _page("sensitivity", show_sections("sensitivity"))
-metrics = _page("metrics", show_metrics)
-result_chats = _page("chats", show_chats)
-compare = _page("compare", show_comparison)
-paper = _page("paper", show_paper)
-downloads = _page("downloads", show_downloads)
-
-
-@campaign_view("GET", "HEAD")
-def section(request: SignedInRequest, campaign: Campaign, section: str) -> HttpResponse:
-    """Show the page that one section of a result has of its own."""
-    found = queries.find_shown(request.user, campaign, request.GET.get("run", ""))
-    if found is None:
-        return redirect("analysis:campaign_results", campaign.public_id)
-    return show_section(request, found, section)
+    return show_results(request, campaign)
 
 
 def _progress_of(campaign: Campaign, job: Job) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from analysis.web.queries.ratings_files import (
     list_finished_runs_for,
     parse_id,
 )
-from analysis.web.views.runs import result_page
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import UNPROCESSABLE
 
@@ -53,9 +52,6 @@ def compare(request: SignedInRequest) -> HttpResponse:
 def show_comparison(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Compare a result with those that are chosen."""
     return _show(request, _chosen(request, found), result_context(found, "compare"))
-
-
-compare_run = result_page("compare", show_comparison)
 
 
 def _named(request: SignedInRequest, name: str) -> AnalysisRun | None:

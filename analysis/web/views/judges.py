@@ -35,6 +35,7 @@ from analysis.web.services.judges import (
 )
 from annotation.encoding import csv_pieces
 from campaigns.contracts.options import Option
+from campaigns.contracts.result_pages import PAGE_OF
 from campaigns.forms.partial import SecretsForm
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress
@@ -73,7 +74,7 @@ def add(request: SignedInRequest, campaign: Campaign, connector: str) -> HttpRes
             return redirect("analysis:judge", campaign.public_id, made.pk)
         except DomainError as error:
             form.add_error(_FIELD_OF.get(error.code), error.message)
-    context = campaign_context(campaign, "metrics") | {
+    context = campaign_context(campaign, PAGE_OF["metrics"].in_campaign) | {
         "form": form,
         "connector": found,
         "known": known,
@@ -101,7 +102,7 @@ def _page(
     """Show a judge, with the form that was refused, if one was."""
     state, options, known = state_of(found), _secret_options(found), readable_secrets(found.secrets)
     running = is_running(found)
-    context = campaign_context(campaign, "metrics") | {
+    context = campaign_context(campaign, PAGE_OF["metrics"].in_campaign) | {
         "judge": found,
         "connector": find_judge_connector(found.connector),
         "hosts": hosts_of(found),

@@ -26,7 +26,7 @@ from analysis.web.queries.metrics import (
 from analysis.web.queries.ratings_files import get_finished_run_for
 from analysis.web.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
 from analysis.web.services.runs import change_run
-from analysis.web.views.runs import result_page, run_progress
+from analysis.web.views.runs import run_progress, show_sections
 from campaigns.views.access import render_form
 from campaigns.views.encoding import ask_encoding
 from evalsite.accounts.requests import SignedInRequest
@@ -38,7 +38,12 @@ _PAGE = "metrics"
 
 
 def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str, Any] | None = None) -> HttpResponse:
-    """Show how metrics agree with people; `refused` has the forms that were sent and what is wrong."""
+    """Show how metrics agree with people; `refused` has the forms that were sent and what is wrong.
+
+    Where a result is shared, nothing is shown of single outputs, and nothing of where scores come from.
+    """
+    if found.share_token:
+        return show_sections(request, found, _PAGE)
     campaign, compared = found.ratings_file.campaign, metrics_of(found.report)
     references, data = describe_computable(found.ratings_file)
     context = result_context(found, _PAGE)
@@ -61,13 +66,10 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
     return render_form(request, "analysis/metrics.html", context | (refused or {}), is_refused=bool(refused))
 
 
-metrics = result_page(_PAGE, show_metrics)
-
-
 def _judges(found: AnalysisRun) -> dict[str, Any]:
-    """Return the judges of the outputs, and how one is added; nothing where the outputs are not known, or shared."""
+    """Return the judges of the outputs, and how one is added; nothing where the outputs are not known."""
     campaign = found.ratings_file.campaign
-    if campaign is None or found.share_token or why_not_judged(campaign):
+    if campaign is None or why_not_judged(campaign):
         return {}
     return {"judges": list_judges(campaign), "judge_connectors": list_judge_connectors()}
 

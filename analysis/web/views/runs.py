@@ -1,6 +1,5 @@
 """The pages of a run: its progress, its results, and their files."""
 
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -14,7 +13,7 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from analysis.data.dialogues.corpus import load_corpus
 from analysis.methods import method_of
@@ -26,22 +25,24 @@ from analysis.results.interval_plot import plot_intervals
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
 from analysis.results.report_sections import tables_of
+from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Output
 from analysis.results.values import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
 from analysis.web.forms.runs import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
-from analysis.web.navigation import RESULT_PAGES, has_page, result_context, result_url, share_path
+from analysis.web.navigation import result_context, result_url, share_path
 from analysis.web.queries import ratings_files as queries
 from analysis.web.queries.campaigns import get_answers, list_share_links
 from analysis.web.queries.facts import get_facts
 from analysis.web.queries.ratings_files import Role, get_finished_run_for
 from analysis.web.services.runs import change_run, exclude_worker, include_worker
+from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, PAIRS
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.views.access import render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.acts import note_act
-from evalsite.lib.errors import CONFLICT, DomainError
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Problem
 from evalsite.lib.tables.errors import shorten
 
@@ -54,49 +55,10 @@ _IN_PACKAGE = (
 )
 
 
-Show = Callable[[SignedInRequest, AnalysisRun], HttpResponse]
-
-
-def result_page(name: str, show: Show) -> Callable[[SignedInRequest, UUID], HttpResponse]:
-    """Return the view of a page of a result. Of a campaign's run it leads to the page of the campaign."""
-
-    @require_GET
-    def view(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-        found = queries.get_run_for(request.user, run_id)
-        if found.ratings_file.campaign_id:
-            return redirect(result_url(found, name, request.GET))
-        return show_when_done(request, found, name, show)
-
-    return view
-
-
-def show_when_done(request: SignedInRequest, found: AnalysisRun, name: str, show: Show) -> HttpResponse:
-    """Show a page of a result; until its run has finished, how far that is: then the page shows by itself.
-
-    Where the method of the result has no such page, the page says so.
-    """
-    if found.report is None:
-        return show_waiting(request, found, name)
-    return show(request, found) if has_page(found, name) else show_missing(request, found, name)
-
-
-def show_missing(request: SignedInRequest, found: AnalysisRun, name: str) -> HttpResponse:
-    """Say that results of this kind do not have the page."""
-    title = RESULT_PAGES.get(name, "")
-    context = result_context(found, "run") | {"missing": title, "method": method_of(found.report).title}
-    return render(request, "analysis/missing.html", context, status=404)
-
-
-@require_http_methods(["GET", "POST"])
-def run(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Show what a run finds, or how far it is; lead to its campaign if it has one. Sent settings make a new run."""
-    found = queries.get_run_for(request.user, run_id, to_change=request.method == "POST")
-    if request.method == "GET" and found.ratings_file.campaign_id:
-        return redirect(result_url(found, "run", request.GET))
-    if request.method == "POST" and found.report is None:
-        return show_waiting(request, found, status=CONFLICT)
+def change_settings(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Analyse again by the settings that were sent."""
     form = _change_form(found, sent(request))
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         try:
             return redirect(result_url(change_run(run=found, user=request.user, **form.changes())))
         except DomainError as error:
@@ -117,7 +79,7 @@ def show_findings(
     if found.shown is None:
         return show_waiting(request, found)
     method, more = method_of(found.shown), more or {}
-    context = result_context(found, "run", more.get("progress"))
+    context = result_context(found, FIRST_PAGE, more.get("progress"))
     context |= {
         "finding": method.findings(found.shown),
         "latex": [(table, to_latex(table)) for table in method.tables_to_copy(found.shown)],
@@ -148,11 +110,13 @@ def _is_study(run: AnalysisRun) -> bool:
     return method_of({"settings": run.settings}).is_study
 
 
-def show_waiting(request: SignedInRequest, found: AnalysisRun, page: str = "run", *, status: int = 200) -> HttpResponse:
+def show_waiting(
+    request: SignedInRequest, found: AnalysisRun, page: str = FIRST_PAGE, section: str = "", *, status: int = 200
+) -> HttpResponse:
     """Show the progress of a run, its failure, or the problems of its file, in place of a page of its result."""
     problems = found.problems or {"rows": [], "n_more": 0}
     rows = [Problem(row, column, text, "") for row, column, text in problems["rows"]]
-    context = result_context(found, page) | {
+    context = result_context(found, page, section=section) | {
         "page": page,
         "is_owner": found.my_role == Role.OWNER and (found.job is None or found.job.is_finished),
         "job_state": run_progress(found),
@@ -194,27 +158,28 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
     return other
 
 
-def show_significance(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """Show the tests between systems, on one criterion or overall, by p, corrected or not, or by effect size."""
+def show_pairs(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Show what is concluded of pairs of systems; of a study also its tests, filtered as asked."""
+    scored = [name for name, score in ScoredSystems(found.report).scores.items() if score is not None]
+    context = result_context(found, PAIRS) | {"systems": scored if len(scored) > 1 else []}
+    if _is_study(found):
+        context |= _tests_context(request, found)
+    return render(request, "analysis/pairs.html", context)
+
+
+def _tests_context(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
+    """Return the tests of a study on one criterion or overall: p, corrected or not, or the size of the effect."""
     comparisons = get_comparisons(found.report)
     form = ComparisonFilter(list(comparisons), request.GET)
     if not form.is_valid():
         raise Http404
     comparison, value = comparisons[form.cleaned_data["criterion"]], form.cleaned_data["value"]
     n_differing = None if value == "superiority" else comparison.n_differing(value)
-    context = {"form": form, "comparison": comparison, "value": value, "n_differing": n_differing}
-    return render(request, "analysis/significance.html", result_context(found, "significance") | context)
+    return {"form": form, "comparison": comparison, "value": value, "n_differing": n_differing}
 
 
-significance = result_page("significance", show_significance)
-
-
-@require_http_methods(["GET", "POST"])
-def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
-    """Show the worker table of a run; analyse again without a worker, or with one again."""
-    if request.method == "GET":
-        return _workers(request, run_id)
-    found = get_finished_run_for(request.user, run_id, to_change=True)
+def change_workers(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Analyse again without a worker, or with one again."""
     try:
         return redirect(result_url(_exclude_or_include(request, found, ExclusionForm(request.POST))))
     except DomainError as error:
@@ -224,6 +189,8 @@ def workers(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 
 def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str, str] | None = None) -> HttpResponse:
     """Show the worker table, filtered and sorted as asked; `refused` is an exclusion that cannot be."""
+    if "worker_table" not in found.report:
+        return show_sections(request, found, "workers")
     preset = found.report["summary"]["worker_test"]["preset"]
     form = WorkerFilter(preset, request.GET)
     if not form.is_valid():
@@ -240,9 +207,6 @@ def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str
     return render_form(request, "analysis/workers.html", context)
 
 
-_workers = result_page("workers", show_workers)
-
-
 def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: ExclusionForm) -> AnalysisRun:
     """Return the run without, or again with, the worker; raise DomainError if that cannot be."""
     if not sent.is_valid():
@@ -253,44 +217,20 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
     return exclude_worker(run=found, user=request.user, worker=data["worker"], reason=data["reason"])
 
 
-def show_sections(page: str) -> Show:
-    """Return what shows a page that is nothing but the sections of a result."""
-
-    def show(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-        return render(request, "analysis/sections.html", result_context(found, page))
-
-    return show
-
-
-def show_section(request: SignedInRequest, found: AnalysisRun, section: str) -> HttpResponse:
-    """Show the page that one section of a result has of its own."""
-    return show_when_done(request, found, f"section:{section}", show_sections(f"section:{section}"))
-
-
-@require_GET
-def section(request: SignedInRequest, run_id: UUID, section: str) -> HttpResponse:
-    """Show one section of a result. Of a campaign's run it leads to the page of the campaign."""
-    found = queries.get_run_for(request.user, run_id)
-    if found.ratings_file.campaign_id:
-        return redirect(result_url(found, f"section:{section}", request.GET))
-    return show_section(request, found, section)
+def show_sections(request: SignedInRequest, found: AnalysisRun, page: str, section: str = "") -> HttpResponse:
+    """Show a page that is nothing but sections of a result, or one section; say so where there are none."""
+    context = result_context(found, page, section=section)
+    is_missing = not context["sections"] and not context["nothing"]
+    return render(request, "analysis/sections.html", context, status=404 if is_missing else 200)
 
 
 def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
     """Show what the chats of a run's ratings are like: topics, opinions, lengths, time; `form`: a corpus refused."""
     totals = get_chat_totals(found.report)
     if totals is None:
-        raise Http404
+        return show_sections(request, found, "chats")
     context = result_context(found, "chats") | {"chats": totals, "form": form or CorpusForm()}
     return render_form(request, "analysis/chats.html", context, is_refused=form is not None)
-
-
-def show_paper(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """Show what a paper says of the evaluation: methods, results and a data statement."""
-    campaign = found.ratings_file.campaign
-    facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
-    context = {"texts": paper_texts(found.report, facts), "statement": data_statement(found.report, facts, answers)}
-    return render(request, "analysis/paper.html", result_context(found, "paper") | context)
 
 
 @require_POST
@@ -313,23 +253,20 @@ def corpus(request: SignedInRequest, run_id: UUID) -> HttpResponse:
 
 
 def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """List everything that can be downloaded."""
-    files = list_downloads(found.report, found.folder)
-    context = result_context(found, "downloads") | {"files": files, "names_workers": found.my_role == Role.OWNER}
+    """Show what a paper says of the evaluation, everything that can be downloaded, and the links to share it."""
     campaign = found.ratings_file.campaign
-    context["package_note"] = _IN_PACKAGE if campaign and not found.share_token else ""
+    facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
+    context = result_context(found, DOWNLOADS) | {
+        "texts": paper_texts(found.report, facts),
+        "statement": data_statement(found.report, facts, answers),
+        "files": list_downloads(found.report, found.folder),
+        "names_workers": found.my_role == Role.OWNER,
+        "package_note": _IN_PACKAGE if campaign and not found.share_token else "",
+    }
     if campaign and found.my_role != Role.VIEWER:
         links = [(link, request.build_absolute_uri(share_path(link))) for link in list_share_links(campaign)]
         context |= {"share_form": ShareForm(), "share_links": links}
     return render(request, "analysis/downloads.html", context)
-
-
-reliability = result_page("reliability", show_sections("reliability"))
-groups = result_page("groups", show_sections("groups"))
-sensitivity = result_page("sensitivity", show_sections("sensitivity"))
-chats = result_page("chats", show_chats)
-paper = result_page("paper", show_paper)
-downloads = result_page("downloads", show_downloads)
 
 
 @require_GET

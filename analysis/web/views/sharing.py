@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -14,18 +14,7 @@ from django.views.decorators.http import require_safe
 from analysis.web.forms.runs import ShareForm
 from analysis.web.queries.campaigns import get_share_link_of, get_shared_result
 from analysis.web.services.sharing import create_share_link, revoke_share_link
-from analysis.web.views.runs import (
-    Show,
-    send_file,
-    show_chats,
-    show_downloads,
-    show_findings,
-    show_paper,
-    show_section,
-    show_sections,
-    show_significance,
-    show_when_done,
-)
+from analysis.web.views.runs import send_file
 from campaigns.models import Campaign
 from campaigns.views.access import back_to, campaign_view
 from evalsite.accounts.requests import SignedInRequest
@@ -60,7 +49,7 @@ def revoke(request: SignedInRequest, campaign: Campaign, link_id: int) -> HttpRe
 # --- What a link shows
 
 
-def _shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Return a view without a user of the result that a link shares.
 
     Search engines leave it out, nothing keeps a copy that would outlive the link, and no other site learns the address.
@@ -79,19 +68,4 @@ def _shared(show: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
     return view
 
 
-def _page(name: str, show: Show) -> Callable[..., HttpResponseBase]:
-    """Return the view of a page, which asks nothing of the user where a result is shared."""
-    return _shared(lambda request, found: show_when_done(cast(SignedInRequest, request), found, name, show))
-
-
-findings = _page("run", show_findings)
-significance = _page("significance", show_significance)
-reliability = _page("reliability", show_sections("reliability"))
-groups = _page("groups", show_sections("groups"))
-sensitivity = _page("sensitivity", show_sections("sensitivity"))
-metrics = _page("metrics", show_sections("metrics"))
-chats = _page("chats", show_chats)
-paper = _page("paper", show_paper)
-downloads = _page("downloads", show_downloads)
-section = _shared(lambda request, found, section: show_section(cast(SignedInRequest, request), found, section))
-file = _shared(send_file)
+file = shared(send_file)
