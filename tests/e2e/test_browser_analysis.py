@@ -55,8 +55,8 @@ def test_browser_every_printed_digit_is_on_the_page(tab: Page, dialogues: str, s
 
 def test_browser_heatmap_of_one_criterion(tab: Page, dialogues: str) -> None:
     tab.goto(dialogues)
-    tab.get_by_role("link", name="Significance").click()
-    tab.wait_for_url("**/significance/")  # with the script that sends what is selected
+    tab.get_by_role("link", name="Pairs").first.click()
+    tab.wait_for_url("**/pairs/")  # with the script that sends what is selected
     tab.get_by_label("Criterion").select_option("fluent")
     tab.wait_for_url("**criterion=fluent**")
 
@@ -67,7 +67,7 @@ def test_browser_heatmap_of_one_criterion(tab: Page, dialogues: str) -> None:
         assert row[1 + k] == ""
         assert row.count("") == 1
     expect(tab.locator("table.heatmap caption")).to_contain_text("fluent")
-    expect(tab.get_by_text("of 45 pairs of systems differ")).to_be_visible()
+    expect(tab.locator(".finding-line")).to_contain_text("of 45 pairs of systems differ")
 
 
 def test_browser_workers_are_filtered(tab: Page, dialogues: str) -> None:
@@ -139,7 +139,7 @@ def test_browser_figures_follow_the_theme(tab: Page, dialogues: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["", "significance/", "workers/", "workers/?state=failed", "downloads/", "protocol", "columns", "file"]
+    "page", ["", "pairs/", "workers/", "workers/?state=failed", "downloads/", "protocol", "columns", "file"]
 )
 def test_browser_no_page_scrolls_sideways_on_a_phone(tab: Page, dialogues: str, page: str) -> None:
     tab.set_viewport_size({"width": 360, "height": 740})

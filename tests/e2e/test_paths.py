@@ -96,7 +96,7 @@ def test_browser_from_a_file_of_two_criteria_to_latex(tab: Page, tmp_path: Path)
     hand.click(tab.get_by_role("button", name="Analyse"))
     expect(tab.get_by_role("region", name="Systems, best first")).to_be_visible(timeout=RESULT_MS)
     expect(tab.locator("[data-job-progress]")).to_have_count(0, timeout=RESULT_MS)  # files follow the ranking
-    hand.click(tab.get_by_role("link", name="Downloads").first)
+    hand.click(tab.get_by_role("link", name="Paper and downloads").first)
     with tab.expect_download() as download:
         hand.click(tab.locator("a[href*='.tex']").first)
     table = Path(download.value.path()).read_text()
