@@ -9,7 +9,8 @@ campaigns of equal systems in which what is concluded names any difference. *Fou
 finds where neighbours differ by 4 points (0.2 in log odds). *Covered*: the share of 95 % intervals of differences of
 equal systems that hold 0. The floor is the rank-sum test of the studies on sliders. *Ever named* (`--looks`): the
 share of campaigns of equal systems in which any difference is named at any of the looks that are taken after every
-worker's HIT, by intervals and p that hold at every look.
+worker's HIT, by intervals and p that hold at every look. *Exchanged*: the same as *named* and *found* of votes and
+rankings by exchanged labels, with Holm's correction, beside the recommended comparison.
 
 The last line is JSON: by kind, world and number of workers.
 """
@@ -59,11 +60,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulated campaign: what analyses it by settings, these, and its workers."""
+    """A simulated campaign: what analyses it by settings, these, its workers, and the pairs that they compared."""
 
     analyse: Callable[[Any], dict[str, Any]]
     settings: Any
     workers: list[str]
+    compared: Callable[[], Any] | None = None
 
 
 def run(task: Task) -> dict[str, float]:
@@ -85,6 +87,8 @@ def run(task: Task) -> dict[str, float]:
     if task.kind == "sliders":
         systems = [row["system"] for row in report["summary"]["systems"]]
         found["studies"] = _n_named(conclusions_in_studies(report, systems)) / n_pairs
+    if simulated.compared is not None:
+        found["exchanged"] = _n_exchanged(simulated.compared(), rng) / n_pairs
     if task.is_different:
         del found["covered"]
     return found
@@ -107,6 +111,15 @@ def _n_differing(report: dict[str, Any]) -> int:
 
 def _intervals(report: dict[str, Any]) -> list[list[float | None]]:
     return [pair["interval"] if "interval" in pair else [pair["low"], pair["high"]] for pair in _pairs(report)]
+
+
+def _n_exchanged(pairs: Any, rng: np.random.Generator) -> int:
+    """Return how many pairs of systems differ by exchanged labels."""
+    from analysis.stats.exchanged_preferences import compare_preferences
+
+    columns = pairs.first, pairs.second, pairs.outcome, pairs.worker, pairs.source
+    found = compare_preferences(*columns, len(pairs.systems), rng)
+    return int(np.count_nonzero(np.triu(found.holm < ALPHA, 1)))
 
 
 def _is_ever_named(simulated: Simulated, n_planned: int) -> bool:
@@ -191,16 +204,20 @@ def _votes(design: Any, model: Any, step: float, world: str, rng: np.random.Gene
     from analysis.planning.methods.votes import VoteModel, simulate_votes
 
     votes = simulate_votes(design, VoteModel(taste=TASTE[world], careless=0.0), STRENGTH * bool(step), rng)
-    analyse = partial(Preference().analyse, votes, brief=True)
-    return Simulated(lambda settings: analyse(settings), from_protocol("preference"), votes.workers)
+    method, settings = Preference(), from_protocol("preference")
+    analyse = partial(method.analyse, votes, brief=True)
+    compared = partial(method.comparisons, votes, settings)
+    return Simulated(lambda changed: analyse(changed), settings, votes.workers, compared)
 
 
 def _rankings(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
+    from analysis.methods.ranking import Ranking
     from analysis.planning.methods.rankings import PlannedRankings, simulate_pages
 
     pages = replace(design, n_ordinary=N_ITEMS // N_SHOWN)
     data = simulate_pages(pages, model, step, N_SHOWN, rng)
-    return _planned(PlannedRankings(0.6, outputs_per_page=N_SHOWN), data, pages, data.workers)
+    simulated = _planned(PlannedRankings(0.6, outputs_per_page=N_SHOWN), data, pages, data.workers)
+    return replace(simulated, compared=partial(Ranking().comparisons, data, simulated.settings))
 
 
 _SIMULATED: dict[str, Callable[..., Simulated]] = {

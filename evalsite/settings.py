@@ -395,6 +395,7 @@ EVALSITE_METHODS = [
 
 # Questions that are asked of responses of every kind, in the order of their sections.
 EVALSITE_QUESTIONS = [
+    "analysis.questions.pairs.Pairs",
     "analysis.questions.halves.Halves",
     "analysis.questions.circular_triads.CircularTriads",
     "analysis.questions.sensitivity.Sensitivity",

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.data.coding import combined, first_rows
 from analysis.data.responses import Responses, average_repeats
+from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask
 
 
@@ -42,6 +44,30 @@ class OutputScores:
         pairs = [(data.documents[data.document[row]], data.sources[data.source[row]]) for row in at.tolist()]
         labels = data.systems, name_sources(pairs), data.workers
         return cls(*labels, data.system[rows], source, data.worker[rows], data.criterion[rows], score[rows])
+
+    def over_criteria(self, systems: Sequence[str]) -> tuple[Floats, Codes, Codes, Codes]:
+        """Return the score of each worker's judgement of an output of some systems, and codes of system (its place in
+        `systems`), worker and source, (n,) each.
+
+        Of several criteria the mean, where the worker scored the output on all of them.
+        """
+        place = {name: k for k, name in enumerate(systems)}
+        system = np.array([place.get(name, -1) for name in self.systems], np.int64)[self.system]
+        rows = np.flatnonzero(system >= 0)
+        score, columns = self.score[rows], (system[rows], self.worker[rows], self.source[rows])
+        criterion, n_criteria = dense_ranks(self.criterion[rows], int(self.criterion.max(initial=-1)) + 1)
+        if n_criteria < 2:
+            return score, *columns
+        sizes = (len(systems), len(self.workers), len(self.sources))
+        judgement, n = dense_ranks(*combined(list(zip(columns, sizes, strict=True))))
+        cell, shape = judgement * n_criteria + criterion, (n, n_criteria)
+        times = np.bincount(cell, minlength=n * n_criteria).reshape(shape)
+        with np.errstate(invalid="ignore"):
+            mean = (np.bincount(cell, score, n * n_criteria).reshape(shape) / times).mean(axis=1)
+        first = first_rows(judgement, n)
+        is_whole = ~np.isnan(mean)
+        of_first = (column[first][is_whole] for column in columns)
+        return mean[is_whole], *of_first
 
     def means(self, systems: Sequence[str]) -> Floats:
         """Return the score of each output, (n_sources, n_systems): the mean over criteria of the mean over workers.

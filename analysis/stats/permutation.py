@@ -1,9 +1,11 @@
 """Which systems differ when the labels of two systems are exchanged within sources (METHOD §5)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.stats.inference import Comparison, TooLargeError, connect, count_shared
 from analysis.stats.ratings import Codes, Floats
@@ -22,11 +24,11 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """The ratings of two systems in the blocks that have both.
+class PairEffects:
+    """The responses about two systems in the blocks within which their labels are exchanged.
 
-    `effect` is what each worker's ratings of a block add to the difference, `design` what they would if the difference
-    were 1, (n_workers, n_blocks); columns are blocks.
+    `effect` is what each worker's responses in a block add to the difference, `design` what they would if it were 1,
+    (n_workers, n_blocks); columns are blocks.
     """
 
     effect: "csr_array"
@@ -102,19 +104,59 @@ def compare_permuted(
     """
     is_number = ~np.isnan(z)
     z, system, worker, source = z[is_number], system[is_number], worker[is_number], source[is_number]
-    shape = (n_systems, n_systems)
-    difference, error, p_value, two_sided, reach = (np.full(shape, np.nan) for _ in range(5))
+    block = blocks_of(worker, source)
+    by_system = [np.flatnonzero((system == code) & (block >= 0)) for code in range(n_systems)]
     n_shared = count_shared(system, source, n_systems)
+    return exchange_labels(
+        lambda i, j: _pair(z, worker, block, by_system[i], by_system[j]), z.size, n_shared, rng, n_flips
+    )
+
+
+def blocks_of(worker: Codes, source: Codes) -> Codes:
+    """Return within what labels are exchanged, (n,): sources, or workers if none is known or there is one for all."""
+    return source if source.size and (source >= 0).any() and source.min() != source.max() else worker
+
+
+def exchange_labels(
+    effects_of: Callable[[int, int], PairEffects | None],
+    n: int,
+    n_shared: NDArray[np.int64],
+    rng: np.random.Generator,
+    n_flips: int | None = None,
+) -> Comparison:
+    """Compare every two systems by exchanging their labels, as `compare_permuted` says.
+
+    Parameters
+    ----------
+    effects_of : callable
+        What the responses say of two systems, by their codes; None with fewer than two blocks.
+    n : int
+        Number of responses.
+    n_shared : int64, (n_systems, n_systems)
+        As in `Comparison`.
+    rng : numpy.random.Generator
+    n_flips : int, optional
+        As in `compare_permuted`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    TooLargeError
+        As `compare_permuted`.
+    """
+    shape, n_systems = n_shared.shape, n_shared.shape[0]
+    difference, error, p_value, two_sided, reach = (np.full(shape, np.nan) for _ in range(5))
     first, second = np.triu_indices(n_systems, 1)
     n_flips = n_flips or max(LEAST_FLIPS, FLIPS_PER_PAIR * first.size - 1)
-    if (work := float(n_flips) * z.size * max(n_systems - 1, 1)) > MOST_WORK:
+    if (work := float(n_flips) * n * max(n_systems - 1, 1)) > MOST_WORK:
         raise TooLargeError(
             f"exchanges of labels are for up to {MOST_WORK:,.0f} exchanged ratings; here they would be {work:,.0f}"
         )
-    block = source if z.size and (source >= 0).any() and source.min() != source.max() else worker
-    by_system = [np.flatnonzero((system == code) & (block >= 0)) for code in range(n_systems)]
     for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        pair = _pair(z, worker, block, by_system[i], by_system[j])
+        pair = effects_of(i, j)
         if pair is None:
             continue
         found = _flip(pair, n_flips, rng)
@@ -129,7 +171,7 @@ def compare_permuted(
     return Comparison(difference, error, np.full(shape, np.nan), p_value, holm, low, high, n_shared, connect(n_shared))
 
 
-def _pair(z: Floats, worker: Codes, block: Codes, of_first: Codes, of_second: Codes) -> _Pair | None:
+def _pair(z: Floats, worker: Codes, block: Codes, of_first: Codes, of_second: Codes) -> PairEffects | None:
     """Return what the ratings of two systems say of their difference; None with fewer than two blocks of both."""
     from scipy.sparse import csr_array
 
@@ -147,13 +189,13 @@ def _pair(z: Floats, worker: Codes, block: Codes, of_first: Codes, of_second: Co
     deviation = z[rows] - (np.bincount(place, weights=z[rows]) / n)[place]
     code = np.unique(worker[rows], return_inverse=True)[1]
     shape = (int(code.max()) + 1, shared.size)
-    return _Pair(
+    return PairEffects(
         csr_array((lever * deviation, (code, place)), shape=shape),
         csr_array((lever**2, (code, place)), shape=shape),
     )
 
 
-def _flip(pair: _Pair, n_flips: int, rng: np.random.Generator) -> tuple[float, float, float, float, float, float]:
+def _flip(pair: PairEffects, n_flips: int, rng: np.random.Generator) -> tuple[float, float, float, float, float, float]:
     """Return difference, standard error, p of either direction, two-sided p, and the reach of the 95 % interval."""
     n_blocks = pair.effect.shape[1]
     if n_blocks <= _MOST_EXACT:
@@ -180,7 +222,7 @@ def _flip(pair: _Pair, n_flips: int, rng: np.random.Generator) -> tuple[float, f
     return float(difference[0]), float(error[0]), above, below, outside, reach if np.isfinite(reach) else np.nan
 
 
-def _statistics(pair: _Pair, signs: Floats) -> tuple[Floats, Floats]:
+def _statistics(pair: PairEffects, signs: Floats) -> tuple[Floats, Floats]:
     """Return the difference and its standard error after each exchange, (n_flips,); signs (n_flips, n_blocks)."""
     effect, design = pair.effect, pair.design
     of_block, design_of_block = np.asarray(effect.sum(axis=0)), np.asarray(design.sum(axis=0))

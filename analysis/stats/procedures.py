@@ -1,23 +1,27 @@
 """The procedures that compare systems where ratings share workers and sources, of which an analysis may choose."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from analysis.stats.crossed import compare_crossed
-from analysis.stats.inference import Comparison, TooLargeError
+from analysis.stats.inference import Comparison, TooLargeError, compare_clustered
 from analysis.stats.permutation import compare_permuted
-from analysis.stats.pipeline import Analysis, Design, compare_recommended, counted_ratings
-from analysis.stats.ratings import Floats, Ratings
+from analysis.stats.ratings import Codes, Floats
 
 ALPHA = 0.05
 """Below this p, two systems differ."""
+SEED = 0
 MOST_BESIDE = 20_000
-"""Of more ratings only the chosen procedure is computed, beside the recommended one: others may take minutes."""
-_MOST_PAIRS = 1_000_000  # Ratings times systems squared
-_SEED = 0
+"""Of more responses only the chosen procedure is computed, beside the recommended one: others may take minutes."""
+_MOST_PAIRS = 1_000_000  # Responses times systems squared
+_TOO_MANY = (
+    f"it is not computed beside another one for more than {MOST_BESIDE:,} responses, or {_MOST_PAIRS:,} by the square "
+    "of the number of systems"
+)
+ScoreColumns = tuple[Floats, Codes, Codes, Codes]
 
 
 class Procedure(StrEnum):
@@ -37,72 +41,66 @@ class Procedures:
     refused: dict[Procedure, str]
 
 
-def compare_by(
-    procedure: Procedure, ratings: Ratings, design: Design, analysis: Analysis, weight: Floats | None = None
-) -> Comparison:
-    """Return the comparison of every two systems by a procedure, on overall z.
+def compare_by(procedure: Procedure, scores: ScoreColumns, n_systems: int, weight: Floats | None = None) -> Comparison:
+    """Return the comparison of every two systems by a procedure.
 
     Parameters
     ----------
     procedure : Procedure
-    ratings, design, analysis, weight
-        As in `pipeline.compare_recommended`. Only the clustered comparison uses weights.
+    scores : (float64, int, int, int), (n,) each
+        Scores that count, and codes of their systems, workers and sources, as `inference.compare_clustered` takes them.
+    n_systems : int
+    weight : float64, (n,), optional
+        What each score weighs. Only the clustered comparison uses weights.
 
     Returns
     -------
     Comparison
-        Of single ratings, whatever the unit of the design is. Exchanges of labels are drawn with a fixed seed.
+        Exchanges of labels are drawn with a fixed seed.
 
     Raises
     ------
     ValueError
-        For the test of the studies, which compares no means: it is `Analysis.tests`.
+        For the test of the studies, which compares no means: `significance.compare_systems`.
     TooLargeError
-        If the procedure is not made for so many ratings, and `MOST_…` of its module says how many.
+        If the procedure is not made for so many scores, and `MOST_…` of its module says how many.
 
     References
     ----------
     METHOD §5.
     """
     if procedure is Procedure.CLUSTERED:
-        return compare_recommended(ratings, design, analysis, weight)
+        return compare_clustered(*scores, n_systems, weight=weight)
     if procedure is Procedure.STUDIES:
-        raise ValueError("the test of the studies is part of every analysis")
-    columns = counted_ratings(ratings, design, analysis).columns()
+        raise ValueError("the test of the studies compares no means")
     if procedure is Procedure.CROSSED:
-        return compare_crossed(*columns, ratings.n_systems)
-    return compare_permuted(*columns, ratings.n_systems, np.random.default_rng(_SEED))
+        return compare_crossed(*scores, n_systems)
+    return compare_permuted(*scores, n_systems, np.random.default_rng(SEED))
 
 
-def compare_beside(
-    known: Mapping[Procedure, Comparison],
-    ratings: Ratings,
-    design: Design,
-    analysis: Analysis,
-    weight: Floats | None = None,
-) -> Procedures:
-    """Return what procedures say beside those that are known: the recommended one, others where that takes seconds.
+def compare_beside(ways: Mapping[Procedure, Callable[[], Comparison]], n: int, n_systems: int) -> Procedures:
+    """Return what procedures say beside the one that was chosen, where that takes seconds.
 
     Parameters
     ----------
-    known : {Procedure: Comparison}
-    ratings, design, analysis, weight
-        As in `compare_by`.
+    ways : {Procedure: callable}
+        How each comparison is made; one may raise `TooLargeError`. The clustered one is made of any number.
+    n, n_systems : int
+        Number of scores or comparisons, and of systems.
 
     Returns
     -------
     Procedures
     """
-    found = dict(known)
+    found: dict[Procedure, Comparison] = {}
     refused: dict[Procedure, str] = {}
-    n = ratings.n_items
-    is_small = n <= MOST_BESIDE and n * ratings.n_systems**2 <= _MOST_PAIRS
-    for procedure in Procedure:
-        if procedure in known or procedure is Procedure.STUDIES:
+    is_small = n <= MOST_BESIDE and n * n_systems**2 <= _MOST_PAIRS
+    for procedure, compare in ways.items():
+        if not is_small and procedure is not Procedure.CLUSTERED:
+            refused[procedure] = _TOO_MANY
             continue
-        if procedure is Procedure.CLUSTERED or is_small:
-            try:
-                found[procedure] = compare_by(procedure, ratings, design, analysis, weight)
-            except TooLargeError as error:
-                refused[procedure] = str(error)
+        try:
+            found[procedure] = compare()
+        except TooLargeError as error:
+            refused[procedure] = str(error)
     return Procedures(found, refused)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.methods.study.recommended_comparison import PAIRS_SHOWN, winner
 from analysis.models import Look
+from analysis.results.procedures import PAIRS_SHOWN, winner
 from analysis.results.sections import Column, Table
 from campaigns.design.stopping import StoppingRule, describe_pairs
 from campaigns.methods import methods

@@ -87,7 +87,7 @@ def scores_of(report: Mapping[str, Any]) -> dict[str, float]:
     return {row["system"]: row["score"] for row in report["summary"]["systems"]}
 
 
-@pytest.mark.parametrize("question", ["halves", "sensitivity"])
+@pytest.mark.parametrize("question", ["procedures", "halves", "sensitivity"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_answers_each_question_or_says_why_not(kind: str, question: str, tmp_path: Path) -> None:
     report = json.loads(json.dumps(simulated(kind, tmp_path)))

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from analysis.data.ratings.loading import load_ratings
 from analysis.methods.settings import from_json, from_protocol
-from analysis.methods.study.recommended_comparison import winner, winner_in_studies
 from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
+from analysis.results.procedures import winner, winner_in_studies
 from analysis.results.report_sections import sections_of, tables_of
 from analysis.results.sections import Output, Section
 from analysis.stats import crossed

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.methods.study import Method
-from analysis.methods.study.recommended_comparison import PAIRS_SHOWN
 from analysis.methods.study.study import Study
 from analysis.metrics.assistance import assist_ratings
 from analysis.questions.metrics import PAGE
+from analysis.results.procedures import PAIRS_SHOWN
 from analysis.results.sections import Cell, Column, Output, Range, Section, Table, in_percent
 from analysis.results.words import p_equals
 

@@ -2,23 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
+from analysis.results.procedures import (
+    BETTER,
+    PAIRS_SHOWN,
+    UNDEFINED,
+    describe_others,
+    procedure_of,
+    procedure_tables,
+    winner,
+    winner_in_studies,
+)
 from analysis.results.sections import Cell, Column, Output, Section, Table
-from analysis.results.stored import in_order
 from analysis.results.words import PROCEDURES, looks_in_words
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
-from analysis.stats.procedures import ALPHA, Procedure, Procedures, compare_beside
+from analysis.stats.procedures import ALPHA, Procedure, compare_beside
 from analysis.stats.ratings import Floats, or_none
 from campaigns.contracts.result_pages import PAIRS
-from evalsite.lib.words import counted
 
-PAIRS_SHOWN = 66  # those of twelve systems; the file has all
-_BETTER, _OPEN, _SO_FAR, _UNDEFINED = "better", "not shown to differ", "undecided so far", "cannot be compared"
+_OPEN, _SO_FAR = "not shown to differ", "undecided so far"
 _DRAWN = " HITs of undecided pairs were given out more often; "
 _WEIGHTED = {
     Procedure.CLUSTERED: _DRAWN + "here ratings are weighted by the inverse of the probabilities of their HITs, in "
@@ -96,13 +104,13 @@ class RecommendedComparison(Method):
         known = self.first_detail(study)[self.slug]
         if study.settings.workers_planned:
             return {self.slug: known}
-        chosen, compared = _beside_studies(study.procedure), study.compared
-        of_chosen = {} if isinstance(compared, TooLargeError) else {chosen: compared}
-        design = study.settings.design(study.loaded.workers)
-        beside = compare_beside(of_chosen, study.ratings, design, study.analysis, study.weights)
+        chosen = _beside_studies(study.procedure)
+        others: list[Procedure] = [each for each in Procedure if each not in (chosen, Procedure.STUDIES)]
+        ways = {each: partial(study.compare_by, each) for each in others}
+        beside = compare_beside(ways, study.ratings.n_items, study.ratings.n_systems)
         place = {name: code for code, name in enumerate(study.loaded.systems)}
         for pair in known["pairs"]:
-            pair["others"] = _others(beside, chosen, *(place[name] for name in pair["systems"]))
+            pair["others"] = describe_others(beside, *(place[name] for name in pair["systems"]))
         known["refused"] |= {name.value: why for name, why in beside.refused.items()}
         return {self.slug: known}
 
@@ -111,7 +119,7 @@ class RecommendedComparison(Method):
         found = report.get(self.slug)
         if not found or not found["pairs"]:
             return []
-        tables = [_pairs_in_files(found), _pairs_shown(found), *_procedures(found), _ranks(found)]
+        tables = [_pairs_in_files(found), _pairs_shown(found), *procedure_tables(found), _ranks(found)]
         return [Section("recommended", _title(found), _finding(found), tables, page=PAIRS)]
 
 
@@ -128,19 +136,6 @@ def _nothing(n_systems: int) -> Comparison:
     return Comparison(**numbers, n_shared=none, is_connected=none.astype(bool))
 
 
-def _others(procedures: Procedures, chosen: Procedure, i: int, j: int) -> dict[str, dict[str, float | None]]:
-    return {
-        name.value: {"difference": or_none(found.difference[i, j]), "p_holm": or_none(found.holm[i, j])}
-        for name, found in procedures.found.items()
-        if name is not chosen
-    }
-
-
-def procedure_of(found: Report) -> Procedure:
-    """Return by which procedure systems were compared; results of before had one."""
-    return Procedure(found.get("procedure", Procedure.CLUSTERED))
-
-
 def _title(found: Report) -> str:
     procedure = procedure_of(found)
     name = PROCEDURES[procedure][0]
@@ -149,15 +144,6 @@ def _title(found: Report) -> str:
 
 def _finite(bound: Floats) -> Floats:
     return np.where(np.isfinite(bound), bound, np.nan)
-
-
-def winner(pair: Mapping[str, Any]) -> str | None:
-    """Return which system of a pair is better by the recommended comparison; None if that is open."""
-    p = pair["p_holm"]
-    if p is None or p >= ALPHA:
-        return None
-    system: str = pair["systems"][0 if pair["difference"] > 0 else 1]
-    return system
 
 
 def concluded_pair(pair: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,21 +167,13 @@ def _minus(bound: float | None) -> float | None:
     return None if bound is None else -bound
 
 
-def winner_in_studies(pair: Mapping[str, Any]) -> str | None:
-    """Return which system of a pair is better by the test of the studies; None if that is open."""
-    for system, p in zip(pair["systems"], pair["p_studies"], strict=True):
-        if p is not None and p < ALPHA:
-            return str(system)
-    return None
-
-
 def _conclusion(pair: Mapping[str, Any], found: Report) -> str:
     first, second = pair["systems"]
     if pair["p_holm"] is None:
-        return f"{first} and {second} {_UNDEFINED}"
+        return f"{first} and {second} {UNDEFINED}"
     if (better := winner(pair)) is None:
         return f"{first} and {second} are {_SO_FAR if found.get('workers_planned') else _OPEN}"
-    return f"{better} is {_BETTER} than {second if better == first else first}"
+    return f"{better} is {BETTER} than {second if better == first else first}"
 
 
 def _studies(pair: Mapping[str, Any]) -> str:
@@ -203,7 +181,7 @@ def _studies(pair: Mapping[str, Any]) -> str:
     theirs = winner_in_studies(pair)
     if pair["p_holm"] is not None and theirs == winner(pair):
         return "the same"
-    return f"{theirs} is {_BETTER}" if theirs else "no difference"
+    return f"{theirs} is {BETTER}" if theirs else "no difference"
 
 
 def _finding(found: Report) -> str:
@@ -251,47 +229,6 @@ def _numbers(pair: Mapping[str, Any]) -> list[Cell]:
 
 
 _NUMBERS = [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
-
-
-def _conclusions(pair: Mapping[str, Any], found: Report) -> dict[str, str]:
-    """Return what each procedure concludes of a pair, the chosen one and that of the studies first."""
-    said = {
-        procedure_of(found).value: _said(pair["p_holm"], winner(pair)),
-        "studies": _said(1.0, winner_in_studies(pair)),
-    }
-    for name, other in in_order(pair.get("others", {}), PROCEDURES):
-        said[name] = _said(other["p_holm"], winner({**pair, **other}))
-    return said
-
-
-def _said(p: float | None, better: str | None) -> str:
-    if p is None:
-        return _UNDEFINED
-    return f"{better} is {_BETTER}" if better else "no difference"
-
-
-def _procedures(found: Mapping[str, Any]) -> list[Table]:
-    """Return what each procedure concludes: of all pairs in files, on pages of those on which they disagree."""
-    rows = [(pair, _conclusions(pair, found)) for pair in found["pairs"]]
-    if not any(pair.get("others") for pair, _ in rows):
-        return []
-    names = list(rows[0][1])
-    titles = {name: name_of for name, (name_of, _) in PROCEDURES.items()} | {"studies": "rank-sum test of the studies"}
-    columns = [Column("system"), Column("compared with"), *(Column(titles[name]) for name in names)]
-    cells: list[list[Cell]] = [[*pair["systems"], *(said[name] for name in names)] for pair, said in rows]
-    apart = [row for row in cells if len(set(row[2:])) > 1]
-    n = f"{len(apart):,} of {counted(len(cells), 'pair')}"
-    caption = (
-        f"The procedures disagree on {n}. All but the studies' test take account of shared workers and sources, from "
-        f"different assumptions, and p with Holm's correction over all pairs, at p < {found['alpha']:g}."
-    )
-    shown = caption if len(apart) <= PAIRS_SHOWN else f"{caption} The first {PAIRS_SHOWN} are shown."
-    tables = [Table("procedures", "What each procedure concludes", caption, columns, cells, output=Output.FILES)]
-    if apart:
-        where = Output.PAGE | Output.TERMINAL
-        title = "Where procedures disagree"
-        tables.append(Table("procedures", title, shown, columns, apart[:PAIRS_SHOWN], output=where))
-    return tables
 
 
 def _pairs_in_files(found: Mapping[str, Any]) -> Table:

@@ -13,7 +13,7 @@ from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import AnalysisSettings, RatedCriterion
 from analysis.metrics.loading import SegmentScores
 from analysis.stats.inference import Comparison, TooLargeError
-from analysis.stats.pipeline import Analysis, Progress, analyse
+from analysis.stats.pipeline import Analysis, Progress, analyse, counted_ratings
 from analysis.stats.procedures import ALPHA, Procedure, compare_by
 from analysis.stats.ratings import Floats, Ratings
 from analysis.stats.scores import rescale
@@ -72,12 +72,18 @@ class Study:
         Of ratings that are looked at while they come it holds at every look.
         """
         procedure = Procedure.CLUSTERED if self.procedure is Procedure.STUDIES else self.procedure
-        design, n_planned = self.settings.design(self.loaded.workers), self.settings.workers_planned
+        n_planned = self.settings.workers_planned
         try:
-            found = compare_by(procedure, self.ratings, design, self.analysis, self.weights)
+            found = self.compare_by(procedure)
         except TooLargeError as error:
             return error
         return at_every_look(found, alpha=ALPHA, n_planned=n_planned) if n_planned else found
+
+    def compare_by(self, procedure: Procedure) -> Comparison:
+        """Return every two systems by a procedure, on the overall z of single ratings; may raise TooLargeError."""
+        counted = counted_ratings(self.ratings, self.settings.design(self.loaded.workers), self.analysis)
+        weight = None if self.weights is None else self.weights[counted.assignment]
+        return compare_by(procedure, counted.columns(), self.ratings.n_systems, weight)
 
     @property
     def concluded(self) -> Floats:

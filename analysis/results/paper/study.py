@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.methods.study.direct_assessment import N_BOOTSTRAP
-from analysis.methods.study.recommended_comparison import procedure_of, winner
 from analysis.results.findings import find
 from analysis.results.paper.texts import MOST_NAMED, listed
+from analysis.results.procedures import procedure_of, winner
 from analysis.results.report_sections import sections_of
 from analysis.results.values import get_ranking, is_corrected
 from analysis.results.words import number
