@@ -246,7 +246,7 @@ def measure(kinds: list[str], n_campaigns: int, *, is_watched: bool = False) -> 
                     row["covered"] = round(float(np.nanmean([each.pop("covered") for each in shares])), 4)
                 for test in shares[0]:
                     values = np.array([each[test] for each in shares])
-                    name = test if test == "studies" else ""
+                    name = "" if test == "headline" else test
                     row[f"{name} found".strip() if is_different else f"{name} named".strip()] = round(
                         float(values.mean() if is_different else (values > 0).mean()), 4
                     )

@@ -397,6 +397,7 @@ EVALSITE_METHODS = [
 EVALSITE_QUESTIONS = [
     "analysis.questions.pairs.Pairs",
     "analysis.questions.halves.Halves",
+    "analysis.questions.pools.Pools",
     "analysis.questions.circular_triads.CircularTriads",
     "analysis.questions.sensitivity.Sensitivity",
     "analysis.questions.metrics.Metrics",

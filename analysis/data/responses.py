@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,14 @@ LABELS = {
 }
 """The columns of labels, and the names of their labels."""
 _CODES = (*LABELS, "kind", "assignment")
+
+
+class AnsweredBy(NamedTuple):
+    """Who gave each answer: labels and codes, (n,); and the columns by whose groups answers are compared, (n,) each."""
+
+    workers: Sequence[str]
+    worker: Codes
+    attributes: Mapping[str, TextColumn]
 
 
 def _nothing() -> Codes:

@@ -14,7 +14,7 @@ from analysis.data.choices import GUESSED, Choices
 from analysis.data.compared import ComparedPairs
 from analysis.data.finding import Names, find_columns
 from analysis.data.output_scores import OutputScores
-from analysis.data.responses import Responses
+from analysis.data.responses import AnsweredBy, Responses
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
 from analysis.results.findings import find_systems, printed_pairs
@@ -128,6 +128,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         None, by default, where outputs are judged one by one.
         """
         return None
+
+    def answered_by(self, data: Data) -> AnsweredBy | None:
+        """Return who gave each answer, with the columns of groups; by default None of data that are no `Responses`."""
+        return AnsweredBy(data.workers, data.worker, data.attributes) if isinstance(data, Responses) else None
 
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.output_scores import OutputScores
-from analysis.data.responses import Responses
+from analysis.data.responses import AnsweredBy, Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups
 from analysis.methods.choice_labels import describe_labels, write_labels
@@ -155,6 +155,10 @@ class Choice(ResponseMethod[ChoiceData]):
         """Return that nobody is tested: options are not better or worse. Workers may be excluded by hand."""
         names = data.rows.workers
         return judge_workers(names, np.full(len(names), np.nan), np.zeros(len(names), np.int64), settings)
+
+    def answered_by(self, data: ChoiceData) -> AnsweredBy:
+        """Return who gave each answer."""
+        return AnsweredBy(data.rows.workers, data.rows.worker, data.rows.attributes)
 
     def outputs(self, data: ChoiceData, settings: AnalysisSettings) -> OutputScores | None:
         """Return 1 for good answers and 0 for others; None where it is not known which are good."""

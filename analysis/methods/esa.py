@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
-from analysis.data.responses import Responses, average_repeats
+from analysis.data.responses import AnsweredBy, Responses, average_repeats
 from analysis.data.spans.marked import MarkedErrors, load_marked
 from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
@@ -95,6 +95,10 @@ class Esa(ResponseMethod[EsaData]):
     def scores_of(self, data: EsaData) -> Responses:
         """Return the scores without the errors."""
         return data.scores
+
+    def answered_by(self, data: EsaData) -> AnsweredBy:
+        """Return who gave each answer."""
+        return AnsweredBy(data.scores.workers, data.scores.worker, data.scores.attributes)
 
     def analyse(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analysis.data.compared import ComparedPairs, pairs_of_votes
-from analysis.data.responses import rows_of
+from analysis.data.responses import AnsweredBy, rows_of
 from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups
@@ -138,6 +138,10 @@ class Preference(ResponseMethod[VoteData]):
         """Return the votes that count."""
         _, data = _that_count(data, settings)
         return pairs_of_votes(data.take(~_is_left_out(data, settings)))
+
+    def answered_by(self, data: VoteData) -> AnsweredBy:
+        """Return who gave each answer."""
+        return AnsweredBy(data.workers, data.worker, data.attributes)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""

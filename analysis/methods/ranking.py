@@ -10,6 +10,7 @@ import numpy as np
 from analysis.data.compared import ComparedPairs, pairs_of_rankings
 from analysis.data.finding import Names
 from analysis.data.rankings import NAMES, RankingData, load_rankings
+from analysis.data.responses import AnsweredBy
 from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
 from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
 from analysis.methods.clusters import in_words, with_several
@@ -146,6 +147,10 @@ class Ranking(ResponseMethod[RankingData]):
         low = data.is_degraded & is_tested[data.criterion][data.judgement]
         what = f"{self.noun.capitalize()}s"
         return judge_comparisons(data.workers, data.judgement, data.rank, low, data.worker, settings, what=what)
+
+    def answered_by(self, data: RankingData) -> AnsweredBy:
+        """Return who gave each answer."""
+        return AnsweredBy(data.workers, data.worker[data.judgement], data.attributes)
 
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking by counts, the pairs, strengths and Friedman's test."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.data.coding import combined, first_rows
 from analysis.data.output_scores import OutputScores, name_sources
+from analysis.data.responses import AnsweredBy
 from analysis.data.spans.copies import run_test
 from analysis.data.spans.loading import NAMES, load_spans
 from analysis.data.spans.rows import Side, SpanData, take
@@ -147,6 +148,10 @@ class Spans(ResponseMethod[SpanData]):
         weight = weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
         found = run_test(data, _penalties(data, weight), preset=settings.preset, alpha=settings.alpha)
         return judge_workers(data.raters, found.p_value, found.n_compared, settings)
+
+    def answered_by(self, data: SpanData) -> AnsweredBy:
+        """Return who gave each answer."""
+        return AnsweredBy(data.raters, data.rater, data.attributes)
 
     def outputs(self, data: SpanData, settings: AnalysisSettings) -> OutputScores | None:
         """Return what the errors of each annotation weigh, with its sign changed."""

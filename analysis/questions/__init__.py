@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 
 from analysis.data.compared import ComparedPairs
 from analysis.data.output_scores import OutputScores
+from analysis.data.responses import AnsweredBy
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
@@ -47,6 +48,8 @@ class Asked:
         What else their method offers that may change the ranking.
     outputs : callable
         What they say of single outputs (`ResponseMethod.outputs`).
+    answered_by : callable
+        Who gave each answer, with the columns of groups (`ResponseMethod.answered_by`).
     comparisons : callable
         Which pairs of systems they compare (`ResponseMethod.comparisons`).
     metrics : SegmentScores, optional
@@ -59,6 +62,7 @@ class Asked:
     variants: Mapping[str, AnalysisSettings]
     outputs: Callable[[], OutputScores | None]
     comparisons: Callable[[], ComparedPairs | None]
+    answered_by: Callable[[], AnsweredBy | None]
     metrics: SegmentScores | None = None
 
     @cached_property
@@ -97,6 +101,17 @@ class Asked:
         """Return the analysis without these workers."""
         excluded = dict(self.settings.excluded) | dict.fromkeys(workers, "left out")
         return self.analyse(replace(self.settings, excluded=excluded))
+
+    def scores_of(self, workers: Sequence[str], parts: Floats) -> Floats:
+        """Return the scores in `order` by parts of some workers, (n_parts, n_systems).
+
+        `parts`: whether each worker counts, 0 or 1, (n_parts, n_workers).
+        """
+        others = set(self.workers) - set(workers)
+        left_out = [others | {name for name, is_in in zip(workers, part, strict=True) if not is_in} for part in parts]
+        return np.array([self.scores_in(self.without(names)) for names in left_out]).reshape(
+            len(parts), len(self.order)
+        )
 
 
 class Question(ABC):
@@ -154,6 +169,7 @@ def analyse_fully(
         method.variants(again),
         lambda: method.outputs(data, again),
         cache(lambda: method.comparisons(data, again)),
+        lambda: method.answered_by(data),
         metrics,
     )
     answers = {}

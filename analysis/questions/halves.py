@@ -8,6 +8,7 @@ from analysis.questions import Asked, Question
 from analysis.results.sections import Column, Output, Section, Table
 from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
+from analysis.stats.pools import divide_at_random
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.reliability import spearman_brown
 from evalsite.lib.words import counted
@@ -36,13 +37,9 @@ class Halves(Question):
     def compute(self, asked: Asked) -> dict[str, Any]:
         """Return what `describe_halves` does."""
         rng, workers = np.random.default_rng(SEED), sorted(asked.workers)
-        r = []
-        for _ in range(asked.n_times // 2):
-            drawn = [workers[k] for k in rng.permutation(len(workers))]
-            middle = len(drawn) // 2
-            halves = [asked.scores_in(asked.without(half)) for half in (drawn[middle:], drawn[:middle])]
-            r.append(correlate(*halves).pearson)
-        return describe_halves(np.array(r), len(workers))
+        parts = divide_at_random(len(workers), len(workers) // 2, asked.n_times // 2, rng)
+        halves = zip(asked.scores_of(workers, parts), asked.scores_of(workers, 1 - parts), strict=True)
+        return describe_halves(np.array([correlate(*scores).pearson for scores in halves]), len(workers))
 
     def sections(self, found: Report) -> list[Section]:
         """Return what other workers would say."""

@@ -33,6 +33,10 @@ class Pairs(Question):
     title = "What other procedures conclude"
     page = PAIRS
 
+    def is_asked(self, asked: Asked) -> bool:
+        """Whether the report does not say it itself, as that of a study does, and there is one look only."""
+        return "recommended" not in asked.report and not asked.settings.workers_planned
+
     def refuse(self, asked: Asked) -> str:
         """Return that single outputs are not known."""
         if (said := super().refuse(asked)) or asked.comparisons() is not None:

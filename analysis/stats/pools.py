@@ -1,5 +1,6 @@
 """Which workers rated: system scores of resampled workers, and of pools of workers such as crowd and experts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from analysis.stats.correlation import FEWEST
 from analysis.stats.ratings import Codes, Floats
 
+ScoresOf = Callable[[NDArray[np.intp], Floats], Floats]
 N_RESAMPLES = 200
 N_DIVISIONS = 1000
 _FEWEST_WORKERS = 3
@@ -118,8 +120,14 @@ class PoolComparison:
     p_value: float
 
 
+def divide_at_random(n_workers: int, n_first: int, n_divisions: int, rng: np.random.Generator) -> Floats:
+    """Return 1 for the workers of the first part of each of many random divisions, else 0, (n_divisions, n_workers)."""
+    rank = np.argsort(rng.random((n_divisions, n_workers)), axis=1)
+    return (rank < n_first).astype(np.float64)
+
+
 def compare_pools(
-    scores: WorkerSums,
+    scores_of: ScoresOf,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
     rng: np.random.Generator,
@@ -130,8 +138,9 @@ def compare_pools(
 
     Parameters
     ----------
-    scores : WorkerSums
-        Of one column.
+    scores_of : callable
+        Returns system scores, (n_parts, n_systems), of parts of some workers: of the workers' codes, (n,), and of how
+        often each counts in each part, 0 or 1, (n_parts, n).
     first, second : int, (n,)
         Codes of the workers of each pool.
     rng : numpy.random.Generator
@@ -144,19 +153,16 @@ def compare_pools(
     Notes
     -----
     A permutation test: if it did not matter which pool a worker is of, the pools would be one of the divisions. Workers
-    are divided with all their ratings. p counts the division that was observed.
+    are divided with all their responses. p counts the division that was observed.
 
     References
     ----------
     METHOD §6; Phipson & Smyth 2010 (p of random permutations).
     """
     everyone = np.concatenate([first, second])
-    own = scores.of(everyone)
-    is_first = np.arange(everyone.size) < first.size
-    rank = np.argsort(rng.random((n_divisions, everyone.size)), axis=1)
-    halves = np.vstack([is_first, is_first[rank]]).astype(np.float64)
-    one, other = own.scores(halves)[:, :, 0], own.scores(1 - halves)[:, :, 0]
-    r = _pearson_of_rows(one, other)
+    seen = (np.arange(everyone.size) < first.size).astype(np.float64)
+    parts = np.vstack([seen, divide_at_random(everyone.size, first.size, n_divisions, rng)])
+    r = _pearson_of_rows(scores_of(everyone, parts), scores_of(everyone, 1 - parts))
     divisions = r[1:]
     defined = divisions[~np.isnan(divisions)]
     p_value = (1 + np.count_nonzero(defined <= r[0] + 1e-12)) / (1 + defined.size) if not np.isnan(r[0]) else np.nan

@@ -1,14 +1,17 @@
 """Attributes of raters in a campaign's results: snapshots, pools, systems by groups of raters."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.methods.settings import from_json
 from analysis.models import AnalysisRun
 from analysis.web.services.campaigns import analyse_campaign, request_analysis
+from analysis.web.services.runs import start_run
 from annotation.rater_list import RaterEntry
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
@@ -149,3 +152,15 @@ def test_files_of_other_responses_have_them_and_are_analysed_as_before(
         assert_download_has_what_was_analysed(owner_client, after, file)
     header = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, file])).getvalue().decode()
     assert header.splitlines()[0].replace("\t", ",").endswith(",pool,years")
+
+
+def test_pools_of_raters_who_mark_errors_are_compared(owner: User, owner_client: Client) -> None:
+    campaign = test_span_campaigns.rated(owner, "mqm")
+    invite(campaign, names_in(campaign))
+    file = analysed(campaign).ratings_file
+    settings = replace(from_json(file.runs.get().settings), groups=("pool",))
+    run = finish(start_run(ratings_file=file, user=owner, settings=settings))
+    [pools] = run.report["questions"]["pools"]["groupings"]
+    assert pools["by"] == "pool" and {each["name"] for each in pools["pools"]} == {"crowd", "lab"}
+    reliability = reverse("analysis:campaign_reliability", args=[campaign.public_id])
+    assert "Pools of workers by pool" in owner_client.get(reliability, {"run": run.pk}).text

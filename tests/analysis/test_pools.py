@@ -1,6 +1,8 @@
 """Pools of workers inside one result: from a column of the ratings to a section, and into the package."""
 
+import json
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,15 @@ def test_pools_that_see_them_alike_are_not_told_apart(tmp_path) -> None:
     (section,) = Pools().sections(report(ratings(tmp_path, crowd_or_lab)))
     assert table_of([section], "pools-pairs")[0]["r"] > 0.95
     assert "about as alike as" in section.finding
+
+
+def test_pools_of_results_of_before_are_shown(tmp_path) -> None:
+    found = report(ratings(tmp_path, crowd_or_lab, opposed="lab"))
+    before = json.loads(json.dumps(found))
+    for pool in before["pools"]["pools"]:
+        pool["z"] = pool.pop("scores")
+    (old,), (new,) = Pools().sections(before), Pools().sections(found)
+    assert replace(old, figures=()) == replace(new, figures=())
 
 
 def test_one_pool_or_none_is_not_compared(tmp_path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from analysis.stats.correlation import correlate_resamples
-from analysis.stats.pools import compare_pools, resample_workers, sum_by_worker
+from analysis.stats.pools import WorkerSums, compare_pools, resample_workers, sum_by_worker
 
 
 def crowd(rng, n_workers=12, n_systems=5, spread=0.0, n_each=3):
@@ -82,11 +82,15 @@ def test_more_workers_narrow_the_interval():
     assert widths[1] < 0.6 * widths[0]
 
 
+def scores_of(sums: WorkerSums):
+    return lambda workers, parts: sums.of(workers).scores(parts)[:, :, 0]
+
+
 def test_r_of_pools_is_that_of_their_means_and_p_that_of_all_divisions():
     rng = np.random.default_rng(7)
     z, system, worker = crowd(rng, 7, 5)
     sums = sum_by_worker(z[:, None], system, worker, n_systems=5, n_workers=7)
-    found = compare_pools(sums, np.arange(3), np.arange(3, 7), rng, n_divisions=5000)
+    found = compare_pools(scores_of(sums), np.arange(3), np.arange(3, 7), rng, n_divisions=5000)
     means = (sums.sums / sums.counts)[:, :, 0]
 
     def r_of(one):
@@ -105,16 +109,16 @@ def test_random_pools_differ_as_rarely_as_they_should_and_opposed_ones_are_found
     for _ in range(200):
         z, system, worker = crowd(rng, 12, 5, spread=0.5)
         sums = sum_by_worker(z[:, None], system, worker, n_systems=5, n_workers=12)
-        p.append(compare_pools(sums, np.arange(4), np.arange(4, 12), rng, n_divisions=99).p_value)
+        p.append(compare_pools(scores_of(sums), np.arange(4), np.arange(4, 12), rng, n_divisions=99).p_value)
     assert 0.01 < np.mean(np.array(p) <= 0.05) < 0.10
     z, system, worker = crowd(rng, 12, 5, n_each=30)
     opposed = np.where(worker < 4, -z, z)
     sums = sum_by_worker(opposed[:, None], system, worker, n_systems=5, n_workers=12)
-    assert compare_pools(sums, np.arange(4), np.arange(4, 12), rng).p_value < 0.01
+    assert compare_pools(scores_of(sums), np.arange(4), np.arange(4, 12), rng).p_value < 0.01
 
 
 def test_pools_of_two_systems_have_no_r():
     z, system, worker = crowd(np.random.default_rng(9), 6, 2)
     sums = sum_by_worker(z[:, None], system, worker, n_systems=2, n_workers=6)
-    found = compare_pools(sums, np.arange(3), np.arange(3, 6), np.random.default_rng(9), n_divisions=10)
+    found = compare_pools(scores_of(sums), np.arange(3), np.arange(3, 6), np.random.default_rng(9), n_divisions=10)
     assert np.isnan(found.r) and np.isnan(found.p_value) and np.isnan(found.divisions).all()
