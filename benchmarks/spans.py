@@ -5,8 +5,8 @@
 300,000 annotations: 100,000 outputs of 20 systems, each by three of 30 raters, with 3.3 errors in the mean in texts of
 about 130 characters. Measured in turn, in one process: medians of the processor seconds of three rounds.
 
-*Arrays*: what the method `spans` makes of annotations in memory (penalties with intervals and tests, counts, agreement
-of raters), against counting how often each rater gave each category and severity to each output, by `np.unique`, as
+*Arrays*: what the method `spans` makes of annotations in memory (penalties with intervals and tests, and
+counts), against counting how often each rater gave each category and severity to each output, by `np.unique`, as
 `benchmarks/preference.py` counts votes. These arrays are there before: neither time includes making them.
 
 *Files*: reading and analysing an MQM file (TSV) and a file of Label Studio (JSON), against reading the same file with

@@ -396,6 +396,7 @@ EVALSITE_METHODS = [
 # Questions that are asked of responses of every kind, in the order of their sections.
 EVALSITE_QUESTIONS = [
     "analysis.questions.pairs.Pairs",
+    "analysis.questions.reliability.Reliability",
     "analysis.questions.halves.Halves",
     "analysis.questions.pools.Pools",
     "analysis.questions.circular_triads.CircularTriads",

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.compared import ComparedPairs
 from analysis.data.finding import Names, find_columns
+from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import AnsweredBy, Responses
 from analysis.methods.settings import AnalysisSettings
@@ -132,6 +133,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     def answered_by(self, data: Data) -> AnsweredBy | None:
         """Return who gave each answer, with the columns of groups; by default None of data that are no `Responses`."""
         return AnsweredBy(data.workers, data.worker, data.attributes) if isinstance(data, Responses) else None
+
+    def judgements(self, data: Data, settings: AnalysisSettings) -> Judgements | ComparedPairs | None:
+        """Return what workers said of outputs, or of pairs of them, repeats included: what agreement is measured on.
+
+        None where it is not known which answers are about the same.
+        """
+        return None
 
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import AnsweredBy, Responses
 from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
@@ -20,13 +21,10 @@ from analysis.methods.choice_sections import sections_of_choices
 from analysis.methods.clusters import explain_single, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import SystemScores, closing, list_pairs, summarise_systems
-from analysis.methods.worker_agreement import describe_agreement
-from analysis.methods.workers import JudgedWorkers, judge_workers, worker_parts, workers_section
+from analysis.methods.workers import JudgedWorkers, judge_workers, judgements_of, worker_parts, workers_section
 from analysis.results.sections import Section
-from analysis.stats.krippendorff import Level
 from analysis.stats.labels import count_answers
 from analysis.stats.ratings import Floats, or_none
-from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, means_over_criteria
 from analysis.stats.shares import binomial_p, exact_interval, mcnemar_test
 from campaigns.contracts.method import NamedCriterion
@@ -43,11 +41,10 @@ _UNKNOWN = (
 
 @dataclass(frozen=True)
 class _Answered:
-    """Answers on one criterion: with repeats, without them; which are good, (n,), None if not known; the good options;
-    what shares are compared with."""
+    """Answers on one criterion, without repeats; which are good, (n,), None if not known; the good options; what shares
+    are compared with."""
 
     name: str
-    given: Choices
     data: Choices
     is_good: NDArray[np.bool_] | None
     good: list[str] | None
@@ -166,6 +163,17 @@ class Choice(ResponseMethod[ChoiceData]):
         score = _values(rows, _parts(data, settings))
         return None if np.isnan(score).all() else OutputScores.of(rows, score)
 
+    def judgements(self, data: ChoiceData, settings: AnalysisSettings) -> Judgements:
+        """Return the options that were chosen, each set of them an answer."""
+        rows, scales = data.rows, []
+        value = np.full(rows.n, np.nan)
+        for code, name in enumerate(rows.criteria):
+            given = data.of[name]
+            sets, category = np.unique(given.chosen, axis=0, return_inverse=True)
+            value[rows.criterion == code] = category.reshape(-1)[given.answer]
+            scales.append(Scale(AnswerKind.OPTIONS, sets=sets) if given.has_several else Scale(AnswerKind.OPTION))
+        return judgements_of(rows, value, scales, self.judge(data, settings))
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, shares, paired tests, and labels with the workers."""
         return [*sections_of_choices(report), *workers_section(report)]
@@ -194,7 +202,7 @@ def _parts(data: ChoiceData, settings: AnalysisSettings) -> list[_Answered]:
         is_good, good = _good(own, said[name].good, name if len(data.of) > 1 else "")
         is_one_of_many = len(own.options) > 1 and not own.has_several
         chance = said[name].chance or (1 / len(own.options) if is_one_of_many else None)
-        parts.append(_Answered(name, given, own, is_good, good, chance))
+        parts.append(_Answered(name, own, is_good, good, chance))
     return parts
 
 
@@ -350,12 +358,11 @@ def _describe(part: _Answered, order: Sequence[str], *, brief: bool) -> dict[str
 
 
 def _compare_workers(part: _Answered, order: Sequence[str]) -> dict[str, Any]:
-    """Return what follows from answers to the same sources on a criterion: paired tests, labels and agreement."""
+    """Return what follows from answers to the same sources on a criterion: paired tests and labels."""
     rows, labelled = part.data.rows, part.data.labelled
     return {
         "paired": [] if part.is_good is None else _paired(rows, part.is_good, _codes(rows, order)),
         "labels": None if labelled is None else describe_labels(labelled),
-        "agreement": _agreement_of_workers(part.given),
     }
 
 
@@ -417,15 +424,3 @@ def _paired(rows: Responses, is_good: NDArray[np.bool_], order: Sequence[int]) -
         for a, b in combinations(order, 2)
         if found.n_shared[a, b] and len(rows.sources) > 1
     ]
-
-
-def _agreement_of_workers(data: Choices) -> dict[str, Any] | None:
-    """Return how far workers choose the same of one output; None without sources, or where nothing was chosen twice."""
-    rows = data.rows
-    if np.unique(rows.source).size < 2:
-        return None
-    sets, category = np.unique(data.chosen, axis=0, return_inverse=True)
-    _, item = np.unique(rows.source.astype(np.int64) * len(rows.systems) + rows.system, return_inverse=True)
-    value = category.reshape(-1)[data.answer].astype(float)
-    of_sets = sets if data.has_several else None
-    return describe_agreement(agreement_of_workers(value, item, rows.worker, level=Level.NOMINAL, sets=of_sets))

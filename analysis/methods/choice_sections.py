@@ -8,20 +8,12 @@ from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import draw_stacked, pairs_section, systems_section
-from analysis.methods.worker_agreement import agreement_section
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from campaigns.contracts.result_pages import PAIRS
 
 _MOST_WORKERS_SHOWN = 60
-
-
-_AGREEMENT = (
-    "Answers to the same output, ordinary ones and repeats, the same if they choose exactly the same options; of two "
-    "answers, in the mean over outputs. κ and α take each different answer as a category; 0 is chance."
-)
-_SETS = "α (MASI) weighs how much two sets of options share (Passonneau 2006)."
 
 
 class _Part(NamedTuple):
@@ -50,7 +42,6 @@ def sections_of_choices(report: Report) -> list[Section]:
         _shares_section(parts),
         _paired_section(parts),
         _seconds_section(parts),
-        _agreement_section(parts),
         _labels_section(parts),
     ]
 
@@ -103,14 +94,6 @@ def _criteria_section(criteria: Sequence[Report]) -> Section:
     caption = "Share of good answers on each criterion that counts for the score, with 95 % intervals."
     table = Table("criteria", "Criteria", caption, columns, cells, row_name=1)
     return Section("criteria", "Criteria", tables=[table])
-
-
-def _agreement_section(parts: Sequence[_Part]) -> Section:
-    """Return how far workers agree, with how sets of options are compared where answers are sets."""
-    found = {part.name: part.found.get("agreement") for part in parts}
-    is_of_sets = any(one.get("alpha_of_sets") is not None for each in found.values() for one in (each or {}).values())
-    caption = f"{_AGREEMENT} {_SETS}" if is_of_sets else _AGREEMENT
-    return agreement_section(found, noun="output", caption=caption)
 
 
 def _shares_section(parts: Sequence[_Part]) -> Section:

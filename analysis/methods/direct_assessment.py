@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.data.dialogues.loading import load_dialogues, load_work
 from analysis.data.dialogues.rows import LoadedDialogues, Work
+from analysis.data.judgements import Judgements
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from analysis.data.ratings.scales import check_scale, unclear_scale
 from analysis.data.ratings.sources import SourceWords, load_sources
@@ -110,6 +111,10 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         if not brief:
             return report(study)
         return first_report(study) | {"intervals": quick_intervals(study)}
+
+    def judgements(self, data: StudyData, settings: AnalysisSettings) -> Judgements:
+        """Return the scores of all items."""
+        return self.study(data, settings).judgements
 
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of all parts."""

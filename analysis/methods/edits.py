@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
 from typing import Any
 
 import numpy as np
 
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
@@ -23,14 +23,17 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import Shown, agreement_section, compared_rows, describe_agreement
-from analysis.methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.methods.workers import (
+    JudgedWorkers,
+    judge_rows,
+    judgements_of,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
 from analysis.metrics.tokens import TOKENS, tokenise
 from analysis.results.sections import Cell, Column, Section, Table
-from analysis.results.stored import criteria_of
-from analysis.stats.agreement import pairs_within
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
-from analysis.stats.repeated_judgements import NumberAgreement, first_and_own, number_agreement
 from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
 from campaigns.design.composition import Kind
 from evalsite.lib.edits import edit_distance
@@ -46,19 +49,7 @@ _COLUMNS = (
     Answer(("keystrokes", "keys", "key_presses"), is_required=False),
 )
 _IN_ROUND = 200
-# A comparison takes 0.1 ms for 20 words and 5 ms for 300.
-_MOST_PAIRS = 20_000
-_AGREEMENT = (
-    "Edited texts of the same output, from workers who count, on ordinary items and on repeats. Same: of two texts of "
-    "an output, and edit distance: characters inserted, deleted or replaced between the two per 100 of theirs, in the "
-    "mean over outputs. α is of the HTER of an output and weighs squared differences; 0 is chance."
-)
 _OF_GROUPS = "HTER of each text, averaged over texts; that of the ranking is over the words of all."
-_SHOWN = Shown(
-    {"same": Column("same text, %", 1), "difference": Column("edit distance", 1), "alpha": Column("α of HTER", 2)},
-    "Two workers edit an output to the same text in {same:.0f} % of cases.",
-    "A worker who edits an output again makes the same text in {same:.0f} % of cases.",
-)
 
 
 @dataclass(frozen=True)
@@ -103,14 +94,9 @@ class PostEdits(ResponseMethod[Responses]):
         *,
         brief: bool = False,
     ) -> dict[str, Any]:
-        """Return HTER and the other rates, with errors clustered by worker and source, and how far workers agree."""
-        once = data.without_repeats()
-        if brief:
-            return self.report_of(once, measure_edits(once, on_progress), settings)
-        edits = measure_edits(data, on_progress)
-        own = edits.take(data.kind != Kind.REPEAT)
-        judged = _judge(once, own.n_changed, own.n_characters, settings)
-        return self.report_of(once, own, settings) | {"agreement": _agreement(data, edits, judged)}
+        """Return HTER and the other rates, with errors clustered by worker and source."""
+        data = data.without_repeats()
+        return self.report_of(data, measure_edits(data, on_progress), settings)
 
     def report_of(self, data: Responses, edits: Edits, settings: AnalysisSettings) -> dict[str, Any]:
         """Return the report of outputs of which it is known what was edited."""
@@ -183,8 +169,17 @@ class PostEdits(ResponseMethod[Responses]):
             rate = np.where(edits.n_words > 0, -100 * edits.n_edits / edits.n_words, np.nan)
         return counted_outputs(data, rate, self.judge(data, settings).is_counted)
 
+    def judgements(self, data: Responses, settings: AnalysisSettings) -> Judgements:
+        """Return HTER of each output, and what it was edited to."""
+        edits, text = measure_edits(data), data.text["edited"]
+        hter = 100 * edits.n_edits / edits.n_words
+        found = judgements_of(data, hter, [Scale(AnswerKind.AMOUNT)], self.judge(data, settings))
+        ratings = replace(found.ratings, scores=np.stack([hter, text.codes.astype(np.float64)], axis=1))
+        scales = [*found.scales, Scale(AnswerKind.TEXT, texts=text.labels)]
+        return replace(found, ratings=ratings, criteria=[HTER, "edited text"], scales=scales)
+
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking by HTER, the pairs, all rates, and how far workers agree."""
+        """Return the ranking by HTER, the pairs, and all rates."""
         by = in_words(report["summary"]["clusters"])
         caption = (
             "HTER: edits, shifts of words included, per 100 words of the edited texts (TER, Snover et al. 2006, by "
@@ -195,9 +190,6 @@ class PostEdits(ResponseMethod[Responses]):
             pairs_section(report, caption="Differences of HTER, the better system first."),
             *groups_sections(report, score=HTER, note=_OF_GROUPS),
             _rates_section(report["rates"]),
-            agreement_section(
-                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
-            ),
             *workers_section(report),
         ]
 
@@ -254,42 +246,6 @@ def _compare(ter: Any, output: str, edited: str) -> tuple[int, int, int, int]:
     if before != words:
         n_edits = int(ter.sentence_score(" ".join(before), [" ".join(words)]).num_edits)
     return n_edits, max(len(words), 1), len(edited), edit_distance(output, edited)
-
-
-def _agreement(data: Responses, edits: Edits, judged: JudgedWorkers) -> dict[str, Any]:
-    """Return how far workers agree on what the same outputs are edited to."""
-    rows, output = compared_rows(data, judged)
-    text, hter = data.text["edited"].codes[rows], (100 * edits.n_edits / edits.n_words)[rows]
-    labels = data.text["edited"].labels
-    _, item = np.unique(output, return_inverse=True)
-    first, own = first_and_own(item, data.worker[rows])
-    between = _text_agreement(text[first], hter[first], item[first], labels)
-    return {CRITERION: describe_agreement((between, _text_agreement(text, hter, own, labels)))}
-
-
-def _text_agreement(text: Codes, hter: Floats, item: Codes, labels: Sequence[str]) -> NumberAgreement:
-    """Return how far texts of the same items agree; `text`: int, (n,), codes of `labels`."""
-    of_texts, alpha = number_agreement(text.astype(np.float64), item), number_agreement(hter, item).alpha
-    return replace(of_texts, difference=_mean_distance(text, item, labels), alpha=alpha)
-
-
-def _mean_distance(text: Codes, item: Codes, labels: Sequence[str]) -> float:
-    """Return the edit distance of two texts of an item per 100 of their characters, in the mean over items.
-
-    Every two different texts are compared once. Of more than `_MOST_PAIRS` pairs as many, evenly spread, are used.
-    """
-    first, second = (rows.astype(np.int64) for rows in pairs_within(np.arange(item.size, dtype=float), item))
-    if not first.size:
-        return nan
-    if first.size > _MOST_PAIRS:
-        used = np.linspace(0, first.size - 1, _MOST_PAIRS).astype(np.int64)
-        first, second = first[used], second[used]
-    low, high = np.minimum(text[first], text[second]), np.maximum(text[first], text[second])
-    keys, of_pair = np.unique(low.astype(np.int64) * len(labels) + high, return_inverse=True)
-    texts = [(labels[one], labels[other]) for one, other in zip(*np.divmod(keys, len(labels)), strict=True)]
-    distance = np.array([200 * edit_distance(one, other) / (len(one) + len(other)) for one, other in texts])
-    _, of_item = np.unique(item[first], return_inverse=True)
-    return float((np.bincount(of_item, weights=distance[of_pair]) / np.bincount(of_item)).mean())
 
 
 def _rates(data: Responses, edits: Edits, n_planned: int | None) -> Mapping[str, ClusteredMeans]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import AnsweredBy, Responses, average_repeats
@@ -24,19 +25,17 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import Shown, agreement_section, describe_numbers
 from analysis.methods.workers import (
     JudgedWorkers,
     explain_workers,
     judge_by_scores,
+    judgements_of,
     worker_summary,
     worker_table,
     workers_in_words,
     workers_section,
 )
 from analysis.results.sections import Cell, Column, Section, Table
-from analysis.results.stored import criteria_of
-from analysis.stats.ratings import Mask
 from analysis.stats.segment_means import segment_means
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
@@ -44,15 +43,6 @@ from evalsite.lib.words import counted
 
 CRITERION = "score"
 _LOWEST, _HIGHEST = 0.0, 100.0
-_AGREEMENT = (
-    "Scores of the same output, from raters who count, on ordinary items and on repeats. Difference: points between "
-    "two scores of an output, in the mean over outputs. α weighs squared differences; 0 is chance."
-)
-_SHOWN = Shown(
-    {"difference": Column("difference", 1), "alpha": Column("Krippendorff’s α", 2)},
-    "Two raters’ scores of an output are {difference:.1f} points apart in the mean.",
-    "Two scores that one rater gave an output are {difference:.1f} points apart in the mean.",
-)
 
 
 @dataclass(frozen=True)
@@ -148,7 +138,6 @@ class Esa(ResponseMethod[EsaData]):
             "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups),
             **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
-            "agreement": {} if brief else _agreement(everything, is_counted),
             "worker_table": worker_table(judged, everything.worker, everything.assignment),
             **closing(settings, given.fingerprint, given.warnings, notes, given.criteria),
         }
@@ -161,8 +150,13 @@ class Esa(ResponseMethod[EsaData]):
         """Return the scores."""
         return counted_outputs(data.scores, data.scores.score, self.judge(data, settings).is_counted)
 
+    def judgements(self, data: EsaData, settings: AnalysisSettings) -> Judgements:
+        """Return the scores."""
+        judged = self.judge(data, settings)
+        return judgements_of(data.scores, data.scores.score, [Scale(AnswerKind.SLIDER)], judged)
+
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking, the pairs, marked errors and how far raters agree."""
+        """Return the ranking, the pairs, and marked errors."""
         by = in_words(report["summary"]["clusters"])
         caption = (
             f"Mean score of a segment, averaged over its raters, then over segments. Errors are clustered by {by}."
@@ -172,9 +166,6 @@ class Esa(ResponseMethod[EsaData]):
             pairs_section(report, caption="Differences of mean scores, the better system first."),
             *groups_sections(report, score="score"),
             *([_errors_section(report["errors"])] if "errors" in report else []),
-            agreement_section(
-                report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT, shown=_SHOWN
-            ),
             *workers_section(report),
         ]
 
@@ -184,19 +175,6 @@ class Esa(ResponseMethod[EsaData]):
         by = workers_in_words(report)
         given = f"{counted(summary['n_raters'], 'rater')} gave {counted(summary['n_scores'], 'score')}."
         return f"{by} {given}" if by else given
-
-
-def _agreement(data: Responses, is_counted: Mask) -> dict[str, Any]:
-    """Return how far raters agree on the same outputs; nothing without segments. `is_counted`: bool, (n,)."""
-    given = data.take(is_counted & (data.kind != Kind.DEGRADED))
-    if np.unique(given.segment).size < 2:
-        return {}
-    output = given.segment.astype(np.int64) * len(given.systems) + given.system
-    found: dict[str, Any] = {}
-    for code, name in enumerate(given.criteria):
-        rows = given.criterion == code
-        found |= describe_numbers({name: given.score[rows]}, output[rows], given.worker[rows])
-    return found
 
 
 def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: JudgedWorkers) -> list[dict[str, Any]]:

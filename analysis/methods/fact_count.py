@@ -1,11 +1,13 @@
 """Counts of facts in outputs: precision, recall and F of each system, over all facts and over outputs."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.notices import ResponsesWarning
 from analysis.data.output_scores import OutputScores, counted_outputs
@@ -22,8 +24,14 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import Shown, agreement_section, compared_rows, describe_numbers
-from analysis.methods.workers import JudgedWorkers, judge_rows, worker_parts, workers_in_words, workers_section
+from analysis.methods.workers import (
+    JudgedWorkers,
+    judge_rows,
+    judgements_of,
+    worker_parts,
+    workers_in_words,
+    workers_section,
+)
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, clustered_ratios
@@ -39,15 +47,7 @@ _COLUMNS = (
     Answer(("missing", "n_missing", "omitted"), is_whole=True),
 )
 _COUNTS = ("present", "correct", "missing")
-_AGREEMENT = (
-    "Counts of the same output, from workers who count, on ordinary items and on repeats. Same: of two counts of an "
-    "output, and difference: facts between the two, in the mean over outputs. α weighs squared differences; 0 is "
-    "chance."
-)
 _OF_GROUPS = "F of each output that has facts, averaged over outputs; that of the ranking is over the facts of all."
-_SHOWN = Shown(
-    {"same": Column("same, %", 1), "difference": Column("difference", 2), "alpha": Column("Krippendorff’s α", 2)}
-)
 
 
 class FactCount(ResponseMethod[Responses]):
@@ -90,7 +90,6 @@ class FactCount(ResponseMethod[Responses]):
         Rows in which more facts are correct than present are left out of them, and counted in a warning.
         """
         judged = self.judge(data, settings)
-        agreement = {} if brief else _agreement(data, judged)
         data = data.without_repeats()
         of_summary, of_workers = worker_parts(data, judged, settings)
         data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
@@ -134,7 +133,6 @@ class FactCount(ResponseMethod[Responses]):
                 }
                 for code in scores.order
             ],
-            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, warnings, notes, _COUNTS),
         }
@@ -153,8 +151,15 @@ class FactCount(ResponseMethod[Responses]):
         with np.errstate(invalid="ignore", divide="ignore"):
             return counted_outputs(data, np.where(needed > 0, correct / needed, np.nan), is_counted)
 
+    def judgements(self, data: Responses, settings: AnalysisSettings) -> Judgements:
+        """Return the counts, without rows in which more facts are correct than present."""
+        judged, rows = self.judge(data, settings), data.take(~_is_impossible(data))
+        found = judgements_of(rows, rows.numbers["present"], [Scale(AnswerKind.AMOUNT)], judged)
+        ratings = replace(found.ratings, scores=np.stack([rows.numbers[name] for name in _COUNTS], axis=1))
+        return replace(found, ratings=ratings, criteria=list(_COUNTS), scales=found.scales * len(_COUNTS))
+
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking by F, the pairs, precision, recall and F both ways, and how far workers agree."""
+        """Return the ranking by F, the pairs, and precision, recall and F both ways."""
         by = in_words(report["summary"]["clusters"])
         caption = f"Score: F over all facts of a system’s outputs (micro). Errors are clustered by {by}."
         return [
@@ -162,7 +167,6 @@ class FactCount(ResponseMethod[Responses]):
             pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
             *groups_sections(report, score=F, decimals=3, note=_OF_GROUPS),
             _rates_section(report["rates"]),
-            agreement_section(report.get("agreement", {}), _COUNTS, noun="output", caption=_AGREEMENT, shown=_SHOWN),
             *workers_section(report),
         ]
 
@@ -185,14 +189,6 @@ def _left_out(n: int) -> list[ResponsesWarning]:
     """Return the warning of so many impossible rows."""
     said = f"More facts are correct than present in {counted(n, 'row')}. They are left out of the scores."
     return [ResponsesWarning("bad_counts", n, said)] if n else []
-
-
-def _agreement(data: Responses, judged: JudgedWorkers) -> dict[str, Any]:
-    """Return how far workers agree on each count of the same outputs, without impossible rows."""
-    data = data.take(~_is_impossible(data))
-    rows, output = compared_rows(data, judged)
-    numbers = {name: values[rows] for name, values in data.numbers.items()}
-    return describe_numbers(numbers, output, data.worker[rows])
 
 
 def _sums(data: Responses) -> Mapping[str, tuple[Floats, Floats]]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.coding import combined
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, rows_of
@@ -23,18 +24,16 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import agreement_section, describe_by_criterion
 from analysis.methods.workers import (
     JudgedWorkers,
     judge_by_scores,
+    judgements_of,
     worker_parts,
     workers_in_words,
     workers_section,
 )
 from analysis.results.sections import Cell, Column, Section, Table
-from analysis.results.stored import criteria_of
 from analysis.stats.codes import dense_ranks
-from analysis.stats.krippendorff import Level
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
 from campaigns.design.composition import Kind
@@ -48,10 +47,6 @@ _COLUMNS = (
     Answer(("reference", "reference_value", "modulus", "standard"), is_required=False, above_0=True),
 )
 _DIGITS = 9
-_AGREEMENT = (
-    "Values of the same output, from workers who count, on ordinary items and on repeats. Same: of two values of an "
-    "output, in the mean over outputs. κ takes each value as a category; α weighs differences of logs. 0 is chance."
-)
 
 
 class Magnitude(ResponseMethod[Responses]):
@@ -96,15 +91,9 @@ class Magnitude(ResponseMethod[Responses]):
     ) -> dict[str, Any]:
         """Return means of logs, with errors clustered by worker and source, as ratios unless they are of workers."""
         is_ratio = settings.options.get("scale", RATIO) == RATIO
-        log, notes = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
         judged = self.judge(data, settings)
-        log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+        log, used, notes = _scores(data, settings, judged)
         of_summary, of_workers = worker_parts(data, judged, settings)
-        used = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY) & ~np.isnan(log)
-        if not is_ratio:
-            log = _standardised(log, data, used)
-        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~np.isnan(log)
-        agreement = {} if brief else _agreement(data.take(compared), log[compared])
         by = {"worker": data.worker[used], "source": data.source[used]}
         groups = with_several(by, settings.workers_planned)
         shape = len(data.systems), len(data.criteria)
@@ -153,7 +142,6 @@ class Magnitude(ResponseMethod[Responses]):
                 for name, each in zip(data.criteria, means.of, strict=True)
                 for code in scores.order
             ],
-            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
@@ -173,6 +161,13 @@ class Magnitude(ResponseMethod[Responses]):
         log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
         return counted_outputs(data, log, self.judge(data, settings).is_counted)
 
+    def judgements(self, data: Responses, settings: AnalysisSettings) -> Judgements:
+        """Return the logs, of negative criteria with their sign changed, without further digits than values have."""
+        judged = self.judge(data, settings)
+        log, _, _ = _scores(data, settings, judged)
+        log = log.round(_DIGITS)  # 2 is 100 over 50, and 20 over 10
+        return judgements_of(data, log, [Scale(AnswerKind.NUMBER)], judged)
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, and each criterion."""
         summary = report["summary"]
@@ -188,7 +183,6 @@ class Magnitude(ResponseMethod[Responses]):
             pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
             *groups_sections(report, score="log ratio" if is_ratio else "mean", decimals=3, note=of_groups),
             _criteria_section(report["criteria"]),
-            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
             *workers_section(report),
         ]
 
@@ -207,6 +201,20 @@ def _is_negative(data: Responses, settings: AnalysisSettings) -> Mask:
     """Return which criteria are negative, (n_criteria,)."""
     negative = {each.name.casefold() for each in settings.criteria if each.is_negative}
     return np.array([name.casefold() in negative for name in data.criteria], bool)
+
+
+def _scores(
+    data: Responses, settings: AnalysisSettings, judged: JudgedWorkers
+) -> tuple[Floats, NDArray[np.bool_], list[str]]:
+    """Return the logs, of negative criteria with their sign changed, which of them count, and what to know of them.
+
+    If workers chose their own numbers, in standard deviations of their worker.
+    """
+    is_ratio = settings.options.get("scale", RATIO) == RATIO
+    log, notes = _logs(data, settings.options.get("reference"), is_needed=is_ratio)
+    log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
+    used = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY) & ~np.isnan(log)
+    return log if is_ratio else _standardised(log, data, used), used, notes
 
 
 def _logs(data: Responses, reference: float | str | None, *, is_needed: bool) -> tuple[Floats, list[str]]:
@@ -267,15 +275,6 @@ def _standardised(log: Floats, data: Responses, used: NDArray[np.bool_]) -> Floa
     has_spread = deviation > 1e-12
     found: Floats = (log - mean[data.worker]) / np.where(has_spread, deviation, 1.0)[data.worker]
     return np.where(has_spread[data.worker], found, 0.0)
-
-
-def _agreement(data: Responses, log: Floats) -> dict[str, Any]:
-    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
-    if len(data.sources) < 2:
-        return {}
-    output = data.source.astype(np.int64) * len(data.systems) + data.system
-    log = log.round(_DIGITS)  # 2 is 100 over 50, and 20 over 10
-    return describe_by_criterion(log, output, data.worker, data.criterion, data.criteria, level=Level.INTERVAL)
 
 
 def _criteria_section(rows: list[Report]) -> Section:

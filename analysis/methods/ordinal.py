@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from analysis.data.judgements import Judgements, Scale
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
@@ -25,18 +26,17 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import agreement_section, describe_by_criterion
 from analysis.methods.workers import (
     JudgedWorkers,
     explain_workers,
     judge_by_scores,
+    judgements_of,
     worker_summary,
     worker_table,
     workers_in_words,
     workers_section,
 )
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
-from analysis.results.stored import criteria_of
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -50,12 +50,6 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 CRITERION = "score"
-
-
-_AGREEMENT = (
-    "Levels of the same output, from workers who count, on ordinary items and on repeats. Same: of two levels of an "
-    "output, in the mean over outputs. κ takes levels as categories, α as ordered; 0 is chance."
-)
 
 
 class Ordinal(ResponseMethod[Responses]):
@@ -163,7 +157,6 @@ class Ordinal(ResponseMethod[Responses]):
             "pairs": list_pairs(scores.systems, settings),
             **compare_by_groups(settings, partial(_in_groups, found, scores.systems.order)),
             "criteria": criteria,
-            "agreement": {} if brief else _agreement(given),
             "worker_table": worker_table(judged, data.worker, data.assignment),
             **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
         }
@@ -178,6 +171,12 @@ class Ordinal(ResponseMethod[Responses]):
         score = _reversed(data, settings, _levels(data, settings)[0])
         return counted_outputs(data, score, self.judge(data, settings).is_counted)
 
+    def judgements(self, data: Responses, settings: AnalysisSettings) -> Judgements:
+        """Return the levels, of negative criteria reversed."""
+        levels, _ = _levels(data, settings)
+        score = _reversed(data, settings, levels)
+        return judgements_of(data, score, [Scale.of_levels(levels)], self.judge(data, settings))
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""
         summary = report["summary"]
@@ -190,7 +189,6 @@ class Ordinal(ResponseMethod[Responses]):
             *groups_sections(report, score="mean"),
             *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
             *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
-            agreement_section(report.get("agreement", {}), criteria_of(report), noun="output", caption=_AGREEMENT),
             *workers_section(report),
         ]
 
@@ -358,14 +356,6 @@ def _criterion(name: str, found: _Counted, given: _Counted, levels: Floats, orde
             for b in rated[place + 1 :]
         ],
     }
-
-
-def _agreement(given: _Counted) -> dict[str, Any]:
-    """Return how far workers agree on each criterion about the same outputs; nothing without sources."""
-    if np.unique(given.data.segment).size < 2:
-        return {}
-    data, output = given.data, given.data.segment * len(given.systems) + given.system
-    return describe_by_criterion(given.score, output, data.worker, data.criterion, data.criteria)
 
 
 def _add_odds(criteria: list[dict[str, Any]], given: _Counted, levels: Floats, order: list[int]) -> list[str]:

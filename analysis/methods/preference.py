@@ -17,7 +17,6 @@ from analysis.methods.preference_sections import sections_of_votes
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.strengths import Strengths, Votes, estimate_strengths
 from analysis.methods.system_scores import closing, list_pairs, summarise_systems
-from analysis.methods.worker_agreement import agreement_section, describe_agreement
 from analysis.methods.workers import (
     JudgedWorkers,
     judge_comparisons,
@@ -30,7 +29,6 @@ from analysis.stats.arena import elo, glicko2
 from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import Mask, or_none
-from analysis.stats.repeated_judgements import agreement_of_workers
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
@@ -40,13 +38,6 @@ _BOTH_BAD = ("tie", LEAVE_OUT)
 _GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
 _SCORE = np.array([1.0, 0.0, 0.5])
 _RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
-
-
-_AGREEMENT = (
-    "Votes on the same two outputs, which workers who count gave on ordinary pages and on repeats. Same and opposite: "
-    "of two votes on a comparison, in the mean over comparisons; the rest are a tie and a win. κ and α take votes in "
-    "both directions, and a tie to lie between them for α; 0 is chance."
-)
 
 
 class Preference(ResponseMethod[VoteData]):
@@ -122,7 +113,7 @@ class Preference(ResponseMethod[VoteData]):
         }
         if brief:
             return report
-        return report | {"arena": _arena(votes, data.systems), "agreement": _agreement(everyone, judged, settings)}
+        return report | {"arena": _arena(votes, data.systems)}
 
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
         """Return the other treatment of votes that both are bad."""
@@ -143,12 +134,14 @@ class Preference(ResponseMethod[VoteData]):
         """Return who gave each answer."""
         return AnsweredBy(data.workers, data.worker, data.attributes)
 
+    def judgements(self, data: VoteData, settings: AnalysisSettings) -> ComparedPairs | None:
+        """Return the votes of workers who count on ordinary pages and repeats; None without sources."""
+        is_counted = self.judge(data, settings).is_counted[data.worker] & (data.kind != Kind.DEGRADED)
+        return pairs_of_votes(data.take(is_counted & ~_is_left_out(data, settings))) if data.sources else None
+
     def sections(self, report: Report) -> list[Section]:
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
-        agreement = agreement_section(
-            {"": report.get("agreement")}, noun="comparison", caption=_AGREEMENT, is_vote=True
-        )
-        return [*sections_of_votes(report), agreement, *workers_section(report)]
+        return [*sections_of_votes(report), *workers_section(report)]
 
     def headline(self, report: Report) -> str:
         """Return how many votes there are."""
@@ -204,15 +197,6 @@ def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
     is_degraded = (data.degraded[votes][:, None] == [1, 2]).ravel()
     judgement = np.repeat(np.arange(votes.size), 2)
     return judge_comparisons(data.workers, judgement, rank, is_degraded, data.worker[votes], settings, what="Votes")
-
-
-def _agreement(data: VoteData, judged: JudgedWorkers, settings: AnalysisSettings) -> dict[str, Any] | None:
-    """Return how far workers who count agree on ordinary comparisons and repeats; None without sources."""
-    if not data.sources:
-        return None
-    is_compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED) & ~_is_left_out(data, settings)
-    pairs = pairs_of_votes(data.take(is_compared))
-    return describe_agreement(agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True))
 
 
 def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from analysis.methods.system_scores import (
     summarise_systems,
     systems_section,
 )
-from analysis.methods.worker_agreement import agreement_section, describe_agreement
 from analysis.methods.workers import (
     JudgedWorkers,
     judge_comparisons,
@@ -36,16 +35,9 @@ from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import in_order
 from analysis.stats.rankings import friedman_test, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
-from analysis.stats.repeated_judgements import agreement_of_workers
 from analysis.stats.segment_means import clustered_means
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
-
-_AGREEMENT = (
-    "The pairs that judgements of workers who count imply, on ordinary pages and on repeats, as votes on the same two "
-    "systems for the same source. Same and opposite: of two votes on a pair, in the mean over pairs. κ and α take "
-    "votes in both directions; 0 is chance."
-)
 
 
 class Ranking(ResponseMethod[RankingData]):
@@ -84,8 +76,6 @@ class Ranking(ResponseMethod[RankingData]):
         """
         judged = self.judge(data, settings)
         of_summary, of_workers = worker_parts(data, judged, settings)
-        compared = judged.is_counted[data.worker] & (data.kind != Kind.DEGRADED)
-        agreement = None if brief else self._agreement(data.take(compared))
         data = _that_count(data, judged)
         n = len(data.systems)
         by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
@@ -126,19 +116,18 @@ class Ranking(ResponseMethod[RankingData]):
                 data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
                 for code in scores.order
             },
-            "agreement": agreement,
             "worker_table": of_workers["worker_table"],
             **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
         }
 
-    def _agreement(self, data: RankingData) -> dict[str, Any] | None:
-        """Return how far workers agree with each other, and with themselves on repeats, on the pairs they imply."""
-        pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
-        return describe_agreement(agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True))
-
     def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements that count imply."""
         return pairs_of_rankings(_that_count(data, self.judge(data, settings)), keeps_ties=self.keeps_ties)
+
+    def judgements(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
+        """Return the pairs that judgements of workers who count imply, on ordinary pages and on repeats."""
+        is_counted = self.judge(data, settings).is_counted[data.worker] & (data.kind != Kind.DEGRADED)
+        return pairs_of_rankings(data.take(is_counted), keeps_ties=self.keeps_ties)
 
     def judge(self, data: RankingData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers, by the criteria that the worker test uses."""
@@ -162,7 +151,6 @@ class Ranking(ResponseMethod[RankingData]):
             *groups_sections(report, score="score", decimals=3),
             _strengths_section(report),
             _friedman_section(report["summary"]["friedman"], self.noun),
-            agreement_section({"": report.get("agreement")}, noun="pair", caption=_AGREEMENT, is_vote=True),
             *workers_section(report),
         ]
 

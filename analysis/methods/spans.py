@@ -1,13 +1,14 @@
 """Error spans: MQM, the mean penalty of a segment (Freitag et al. 2021)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from analysis.data.coding import combined, first_rows
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.output_scores import OutputScores, name_sources
 from analysis.data.responses import AnsweredBy
 from analysis.data.spans.copies import run_test
@@ -39,9 +40,10 @@ from analysis.methods.workers import (
 )
 from analysis.results.sections import Cell, Column, Figure, Section, Table
 from analysis.stats.codes import dense_ranks
-from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.quality import Verdict
+from analysis.stats.ratings import Codes, Floats, Ratings
 from analysis.stats.segment_means import SegmentMeans, segment_means
-from analysis.stats.spans import span_agreement
+from analysis.stats.spans import SpanAgreement, span_agreement
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
@@ -84,7 +86,7 @@ class Spans(ResponseMethod[SpanData]):
     def analyse(
         self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
     ) -> dict[str, Any]:
-        """Return verdicts on raters, scores, what they consist of, and how far raters mark the same.
+        """Return verdicts on raters, scores, and what they consist of.
 
         Repeats are further annotations of their outputs.
         """
@@ -125,8 +127,7 @@ class Spans(ResponseMethod[SpanData]):
         )
         of_errors: dict[str, Any] = {}
         if not brief:
-            ordinary = take(data, data.kind == Kind.ORDINARY)
-            of_errors = {"errors": _errors(data, weight, scores.order), "agreement": _agreement(ordinary)}
+            of_errors = {"errors": _errors(data, weight, scores.order)}
         notes = [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])]
         return {
             "summary": summary,
@@ -164,8 +165,26 @@ class Spans(ResponseMethod[SpanData]):
         labels = data.systems, name_sources(data.segments), data.raters
         return OutputScores(*labels, data.system, data.segment, data.rater, criterion, -penalty)
 
+    def judgements(self, data: SpanData, settings: AnalysisSettings) -> Judgements:
+        """Return what the errors of each annotation weigh, and how far raters mark the same."""
+        weight = weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
+        judged = self.judge(data, settings)
+        ratings = Ratings(
+            scores=_penalties(data, weight)[:, None],
+            worker=data.rater,
+            system=data.system,
+            assignment=data.assignment,
+            source=data.segment,
+            kind=data.kind,
+            n_workers=len(data.raters),
+            n_systems=len(data.systems),
+        )
+        has_failed = judged.verdict == Verdict.FAILED
+        marks = _agreement(take(data, judged.is_counted[data.rater] & (data.kind == Kind.ORDINARY)))
+        return Judgements(ratings, ["penalty"], [Scale(AnswerKind.MARKS, marks=marks)], judged.is_counted, has_failed)
+
     def sections(self, report: Report) -> list[Section]:
-        """Return the ranking, the pairs, counts of errors and the agreement of raters."""
+        """Return the ranking, the pairs, and counts of errors."""
         summary = report["summary"]
         caption = (
             f"Mean penalty of a segment: what its errors weigh, averaged over its raters, then over segments; fewer is "
@@ -176,7 +195,6 @@ class Spans(ResponseMethod[SpanData]):
             pairs_section(report, caption="Differences of mean penalties, the better system first."),
             *groups_sections(report, score="penalty"),
             _errors_section(report),
-            _agreement_section(report),
             *workers_section(report),
         ]
 
@@ -270,7 +288,7 @@ def _share_of_annotation(data: SpanData) -> Floats:
     return shares
 
 
-def _agreement(data: SpanData) -> dict[str, Any]:
+def _agreement(data: SpanData) -> SpanAgreement:
     """Return how far raters of the same output mark the same characters of its target."""
     n_outputs = len(data.segments) * len(data.systems)
     text, n_texts = dense_ranks(data.output, n_outputs)
@@ -283,13 +301,12 @@ def _agreement(data: SpanData) -> dict[str, Any]:
     beyond = np.flatnonzero(on_target & (data.end > longest[text][data.annotation]))
     np.maximum.at(longest, text[data.annotation[beyond]], data.end[beyond])
     length = longest[text]
-    found = span_agreement(
+    return span_agreement(
         text,
         data.rater,
         length,
         *(values[on_target] for values in (data.annotation, data.start, data.end, data.severity)),
     )
-    return {name: value if isinstance(value, int) else or_none(value) for name, value in asdict(found).items()}
 
 
 def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
@@ -369,22 +386,3 @@ def _errors_section(report: Report) -> Section:
         ),
     ]
     return Section("errors", "Errors", tables=tables if rows else [], figures=figures if rows else [])
-
-
-def _agreement_section(report: Report) -> Section:
-    """Return how far raters mark the same; nothing where no output has two raters."""
-    found = report["agreement"]
-    if not found["n_pairs"]:
-        return Section(
-            "span-agreement", "Agreement of raters", "No output was annotated by two raters.", page="reliability"
-        )
-    names = {
-        "f1": "characters marked by both (F1)",
-        "f1_severity": "… other severity counts half",
-        "kappa": "characters, corrected for chance (κ)",
-        "overlap": "marks that overlap with one of the other rater",
-    }
-    rows: list[list[Cell]] = [[title, found[key]] for key, title in names.items()]
-    caption = f"{counted(found['n_pairs'], 'pair')} of annotations of one output by two raters; marks in the target."
-    table = Table("span-agreement", "Agreement of raters", caption, [Column("agreement"), Column("value", 3)], rows)
-    return Section("span-agreement", "Agreement of raters", tables=[table], page="reliability")

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from analysis.data.coding import first_rows
+from analysis.data.judgements import Judgements, Scale, items_of
 from analysis.data.responses import Responses
 from analysis.methods.settings import AnalysisSettings
 from analysis.results.sections import Cell, Column, Output, Section, Table
@@ -175,6 +176,13 @@ def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list
         }
         for k, name in enumerate(found.names)
     ]
+
+
+def judgements_of(data: Responses, score: Floats, scales: Sequence[Scale], judged: JudgedWorkers) -> Judgements:
+    """Return what workers said of outputs. `score`: float64, (n,); `scales`: one for each criterion, or one for all."""
+    scales = [*scales] * (len(data.criteria) if len(scales) == 1 else 1)
+    has_failed = judged.verdict == Verdict.FAILED
+    return Judgements(items_of(data, score), data.criteria, scales, judged.is_counted, has_failed)
 
 
 def judge_by_scores(data: Responses, score: Floats, settings: AnalysisSettings) -> JudgedWorkers:

@@ -15,13 +15,14 @@ from django.conf import settings as site
 from django.utils.module_loading import import_string
 
 from analysis.data.compared import ComparedPairs
+from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import AnsweredBy
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
 from analysis.results.sections import Section
-from analysis.results.stored import Report
+from analysis.results.stored import Report, answers_of
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats
 from campaigns.contracts.result_pages import OWN_PAGE
@@ -52,6 +53,8 @@ class Asked:
         Who gave each answer, with the columns of groups (`ResponseMethod.answered_by`).
     comparisons : callable
         Which pairs of systems they compare (`ResponseMethod.comparisons`).
+    judgements : callable
+        What workers said of outputs or pairs of them, repeats included (`ResponseMethod.judgements`).
     metrics : SegmentScores, optional
         What metrics say of the same outputs.
     """
@@ -63,6 +66,7 @@ class Asked:
     outputs: Callable[[], OutputScores | None]
     comparisons: Callable[[], ComparedPairs | None]
     answered_by: Callable[[], AnsweredBy | None]
+    judgements: Callable[[], Judgements | ComparedPairs | None]
     metrics: SegmentScores | None = None
 
     @cached_property
@@ -170,6 +174,7 @@ def analyse_fully(
         lambda: method.outputs(data, again),
         cache(lambda: method.comparisons(data, again)),
         lambda: method.answered_by(data),
+        cache(lambda: method.judgements(data, again)),
         metrics,
     )
     answers = {}
@@ -182,7 +187,7 @@ def analyse_fully(
 
 def sections_of_questions(report: Report) -> list[Section]:
     """Return the sections of all questions that a report answers."""
-    answers = report.get("questions", {})
+    answers = answers_of(report)
     return [section for question in list_questions() for section in _sections(question, answers.get(question.slug))]
 
 

@@ -11,9 +11,10 @@ from analysis.questions import Asked, Question
 from analysis.questions.metrics import PAGE
 from analysis.results.sections import Cell, Column, Section, Table, in_percent
 from analysis.results.stored import Report
+from analysis.stats.agreement import fleiss_kappa
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.ratings import or_none
-from analysis.stats.repeated_judgements import agreement_of_workers
+from analysis.stats.repeated_judgements import first_and_own
 from analysis.stats.segment_means import clustered_means
 from evalsite.lib.words import counted
 
@@ -44,11 +45,14 @@ class MetricVotes(Question):
         if pairs is None or metrics is None:
             return {}
         pairs = pairs.take((pairs.outcome != Outcome.TIE) & (pairs.source >= 0))
-        between, _ = agreement_of_workers(*pairs.judgements(), pairs.worker, is_vote=True)
+        value, item = pairs.judgements()
+        first, _ = first_and_own(item, pairs.worker)
+        n_items = int(np.count_nonzero(np.bincount(item[first]) > 1))
+        share = fleiss_kappa((value[first] > 0).astype(np.int64), item[first]).observed
         return {
             "n_decided": int(pairs.outcome.size),
             "metrics": _shares(pairs, metrics),
-            "workers": {"share": between.same, "n_items": between.n_items} if between.n_items else None,
+            "workers": {"share": share, "n_items": n_items} if n_items else None,
         }
 
     def sections(self, found: Report) -> list[Section]:

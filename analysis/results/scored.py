@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.results.stored import Report, criteria_of, in_order
+from analysis.results.stored import Report, answers_of, criteria_of, in_order
 from analysis.results.values import conclusions_of, tests_between
 from analysis.stats.ratings import Floats
 
@@ -105,12 +105,11 @@ class ScoredSystems:
     @property
     def halves(self) -> Mapping[str, Any] | None:
         """How the scores of random halves of the workers correlate (`describe_halves`); None where undefined."""
-        answer = self._answer("halves") or self.report.get("reliability", {}).get("halves", {})
+        answer = self._answer("halves")
         return answer if answer.get("r") is not None else None
 
     def _answer(self, question: str) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = self.report.get("questions", {}).get(question, {})
-        return answer
+        return answers_of(self.report).get(question, {})
 
     @property
     def _has_z(self) -> bool:

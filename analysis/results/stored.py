@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from analysis.stats.agreement import tolerance_chance
+
 Value = TypeVar("Value")
 Report = Mapping[str, Any]
 """What a response method says of responses: JSON, as `ResponseMethod.analyse` returns it."""
@@ -26,3 +28,87 @@ def criteria_of(report: Mapping[str, object]) -> list[str]:
     settings = report.get("settings")
     asked = settings.get("criteria", []) if isinstance(settings, dict) else []
     return [str(criterion["name"]) for criterion in asked]
+
+
+def answers_of(report: Report) -> Mapping[str, Report]:
+    """Return the answers to questions by their slugs; those of earlier versions, kept elsewhere, as they are now."""
+    answers: Mapping[str, Report] = report.get("questions", {})
+    if "reliability" in answers:
+        return answers
+    if study := report.get("reliability"):
+        return {"reliability": _of_study(study, criteria_of(report)), "halves": study["halves"], **answers}
+    criteria = _criteria_before(report)
+    reliability = {"reliability": {"criteria": criteria, "n_bins": 5, "notes": []}} if criteria else {}
+    return {**reliability, **answers}
+
+
+_NOTHING = {"n_items": 0, "n_judgements": 0, "n_workers": 0}
+_POINTS = (5, 10, 15, 20, 25, 30)
+_COUNTS, _OF_MARKS = ("present", "correct", "missing"), ("f1", "f1_severity", "kappa", "overlap")
+_NOMINAL, _ORDINAL, _INTERVAL = "alpha_nominal", "alpha_ordinal", "alpha_interval"
+_BEFORE = {
+    "ordinal": ("levels", _ORDINAL),
+    "ssa": ("option", _NOMINAL),
+    "choice": ("option", _NOMINAL),
+    "esa": ("slider", _INTERVAL),
+    "fact_count": ("amount", _INTERVAL),
+    "magnitude": ("number", _INTERVAL),
+    "edits": ("amount", _INTERVAL),
+    "preference": ("preference", _ORDINAL),
+    "ranking": ("preference", _ORDINAL),
+    "best_worst": ("preference", _ORDINAL),
+}
+"""What answers of each method are, and which α earlier versions had of them."""
+
+
+def _of_study(found: Report, names: Iterable[str]) -> dict[str, Any]:
+    """Return the reliability that earlier versions stored of direct assessment."""
+    criteria = []
+    for name, one in in_order(found["shared"], names):
+        alpha = {f"alpha_{level}": value for level, value in one["krippendorff_alpha"].items()}
+        icc = {f"icc_{which}": value for which, value in one["icc"].items()}
+        counts = {"n_items": one["n_items"], "n_judgements": None, "n_workers": one["n_workers"]}
+        between = {**counts, **alpha, **icc, "fleiss_kappa": one["fleiss_kappa"]}
+        criteria.append({"name": name, "answer": "slider", "between": between, "within": _NOTHING})
+    chance = [tolerance_chance(t) for t in _POINTS]
+    near = found.get("tolerance")
+    tolerance = near and {"unit": "points", "tolerances": list(_POINTS), "chance": chance, **near}
+    kept = {"intra": found["intra"], "inter": found["inter"], "tolerance": tolerance}
+    return {"criteria": criteria, "n_bins": 5, "notes": [], **kept}
+
+
+def _criteria_before(report: Report) -> list[dict[str, Any]]:
+    """Return the criteria of the agreement that earlier versions stored of other kinds of responses."""
+    method, found = report.get("settings", {}).get("method", ""), report.get("agreement") or {}
+    if method == "spans" and found.get("n_pairs"):
+        between = dict.fromkeys(_NOTHING) | {key: found[key] for key in _OF_MARKS}
+        return [{"name": "penalty", "answer": "marks", "between": between, "within": _NOTHING}]
+    if method not in _BEFORE:
+        return []
+    several = report.get("criteria") if method == "choice" else None
+    if several:
+        named = [(one["criterion"], one.get("agreement")) for one in several]
+    elif "between" in found:
+        named = [("", found)]
+    else:
+        named = in_order(found, _COUNTS if method == "fact_count" else criteria_of(report))
+    return [one for name, of in named if of for one in _criterion_before(name, of, method)]
+
+
+def _criterion_before(name: str, found: Report, method: str) -> list[dict[str, Any]]:
+    answer, alpha = _BEFORE[method]
+    who = ("between", "within")
+
+    def renamed(one: Report, names: Mapping[str, str]) -> dict[str, Any]:
+        counts = {key: one.get(key) for key in _NOTHING}
+        return counts | {new: one[old] for old, new in names.items() if one.get(old) is not None}
+
+    if method == "edits":
+        texts = {"same": "same", "difference": "text_difference"}
+        return [
+            {"name": "HTER", "answer": answer, **{w: renamed(found[w], {"alpha": alpha}) for w in who}},
+            {"name": "edited text", "answer": "text", **{w: renamed(found[w], texts) for w in who}},
+        ]
+    names = {key: key for key in ("same", "opposite", "difference")}
+    names |= {"kappa": "fleiss_kappa", "alpha": alpha, "alpha_of_sets": "alpha_sets"}
+    return [{"name": name, "answer": answer, **{w: renamed(found[w], names) for w in who}}]

@@ -147,13 +147,19 @@ def _sums_of_blocks(values: Floats, worker: Codes) -> Floats:
     )
 
 
-def fleiss_kappa(category: Codes, item: Codes) -> Kappa:
-    """Return Fleiss' κ: agreement of any workers on the categories of items.
+Weights = Literal["linear", "quadratic"]
+"""How much two categories agree, i and j of n in their order: 1 − |i − j|/(n − 1), or 1 − ((i − j)/(n − 1))²."""
+
+
+def fleiss_kappa(category: Codes, item: Codes, weights: Weights | None = None) -> Kappa:
+    """Return Fleiss' κ: agreement of any workers on the categories of items, weighted if their order counts.
 
     Parameters
     ----------
     category, item : int, (n,)
         Codes from 0, one rating each. Items with one rating are left out.
+    weights : {"linear", "quadratic"}, optional
+        By default two categories agree only if they are the same.
 
     Returns
     -------
@@ -165,11 +171,11 @@ def fleiss_kappa(category: Codes, item: Codes) -> Kappa:
     Fleiss has the same number of ratings for every item. Where it differs, the observed agreement is the mean over
     items of the share of their pairs that agree, and a category's share the mean over items of its share of the item's
     ratings (as Gwet 2014, chapter 2, who counts items with one rating among the latter). With equal numbers these are
-    Fleiss's.
+    Fleiss's. Weights are those of Gwet's chapter 3: a pair of ratings counts as far as its categories agree.
 
     References
     ----------
-    METHOD §6; Fleiss 1971.
+    METHOD §6; Fleiss 1971; Gwet 2014, Handbook of inter-rater reliability, 4th edition.
 
     Examples
     --------
@@ -185,14 +191,29 @@ def fleiss_kappa(category: Codes, item: Codes) -> Kappa:
     item_of, category_of = np.divmod(cell, n_categories)
     m = size[item_of]
     n_items = np.count_nonzero(size > 1)
-    observed = (counts * (counts - 1) / (m * (m - 1))).sum() / n_items
     share = np.bincount(category_of, weights=counts / m) / n_items
-    return Kappa(float(observed), 1.0 if np.count_nonzero(share) == 1 else float((share**2).sum()))
+    if np.count_nonzero(share) == 1:
+        return Kappa(1.0, 1.0)
+    if weights is None:
+        observed = (counts * (counts - 1) / (m * (m - 1))).sum() / n_items
+        return Kappa(float(observed), float((share**2).sum()))
+    agree = 1 - _disagreement(n_categories, weights)
+    table = np.zeros((item_of.max() + 1, n_categories))
+    table[item_of, category_of] = counts
+    observed = (counts * ((table @ agree)[item_of, category_of] - 1) / (m * (m - 1))).sum() / n_items
+    return Kappa(float(observed), float(share @ agree[: share.size, : share.size] @ share))
 
 
-def cohen_kappa(
-    first: Codes, second: Codes, n_categories: int, weights: Literal["linear", "quadratic"] | None = None
-) -> Kappa:
+def _disagreement(n_categories: int, weights: Weights | None) -> Floats:
+    """Return how much two categories disagree, 0–1, (n_categories, n_categories)."""
+    place = np.linspace(0, 1, n_categories)
+    distance: Floats = np.abs(np.subtract.outer(place, place))
+    if weights is None:
+        return np.asarray(distance > 0, np.float64)
+    return distance if weights == "linear" else np.square(distance)
+
+
+def cohen_kappa(first: Codes, second: Codes, n_categories: int, weights: Weights | None = None) -> Kappa:
     """Return Cohen's κ of paired categories, weighted if their order counts.
 
     Parameters
@@ -201,7 +222,7 @@ def cohen_kappa(
         Codes 0 … n_categories − 1: two workers' categories of the same items, or a worker's of the same items twice.
     n_categories : int
     weights : {"linear", "quadratic"}, optional
-        Agreement of the categories i and j counts 1 − (|i − j|/(n_categories − 1))^1 or ^2; else 1 if i = j.
+        By default two categories agree only if they are the same.
 
     Returns
     -------
@@ -222,10 +243,7 @@ def cohen_kappa(
         return Kappa(np.nan, np.nan)
     pairs = np.bincount(first.astype(np.int64) * n_categories + second, minlength=n_categories**2)
     table = pairs.reshape(n_categories, n_categories) / first.size
-    i, j = np.indices(table.shape)
-    distance = np.abs(i - j) / max(n_categories - 1, 1)
-    power = {"linear": 1, "quadratic": 2}
-    disagreement = (i != j).astype(np.float64) if weights is None else distance ** power[weights]
+    disagreement = _disagreement(n_categories, weights)
     by_chance = np.outer(table.sum(axis=1), table.sum(axis=0))
     return Kappa(float(1 - (disagreement * table).sum()), float(1 - (disagreement * by_chance).sum()))
 

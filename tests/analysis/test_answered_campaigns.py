@@ -67,6 +67,12 @@ def rows_of(campaign: Campaign, table: str) -> list[dict]:
     return [dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name)]
 
 
+def within_of(run: AnalysisRun) -> dict[str, int]:
+    """Return how many outputs a worker judged again, by criterion."""
+    found = run.report["questions"]["reliability"]["criteria"]
+    return {each["name"]: each["within"]["n_items"] for each in found}
+
+
 def order_of(run: AnalysisRun) -> list[str]:
     return [row["system"] for row in run.report["summary"]["systems"]]
 
@@ -83,13 +89,13 @@ def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_qu
     assert summary["workers"] == {"total": 3, "passed": 2, "failed": 1, "untested": 0}
     assert (summary["method"], summary["n_outputs"], summary["n_left_out"]) == ("edits", 10 * N_SYSTEMS, 5 * N_SYSTEMS)
     assert order_of(run) == sorted(order_of(run)), "the best system needs the fewest edits"
-    assert run.report["agreement"]["edits"]["within"]["n_items"] == 10, "a repeat in each HIT of those who passed"
+    assert within_of(run) == {"HTER": 10, "edited text": 10}, "a repeat in each HIT of those who passed"
     section = reverse("analysis:campaign_reliability", args=[campaign.public_id])
-    assert "A worker who edits an output again" in owner_client.get(section).text
+    assert "with themselves" in owner_client.get(section).text
     assert_download_has_what_was_analysed(owner_client, run, "edits.csv")
     package = as_downloaded(owner_client, run)
     kept, again = replicated(package, tmp_path)
-    assert again == kept and (tmp_path / "tables/worker-agreement.csv").exists()
+    assert again == kept and (tmp_path / "tables/agreement.csv").exists()
     assert_listed_as_in(run, campaign)
     settings = judging_settings_of(campaign)
     with django_assert_num_queries(2):
@@ -114,14 +120,14 @@ def test_counted_facts(owner: User, owner_client: Client) -> None:
     summary = run.report["summary"]
     assert (summary["method"], summary["worker_test"]["preset"]) == ("fact_count", "paired-wilcoxon")
     assert summary["workers"]["passed"] == 3
-    assert {each["within"]["n_items"] for each in run.report["agreement"].values()} == {15}
+    assert within_of(run) == {"present": 15, "correct": 15, "missing": 15}
     assert_listed_as_in(run, campaign)
     assert order_of(run) == sorted(order_of(run))
     assert_download_has_what_was_analysed(owner_client, run, "counts.csv")
     results = reverse("analysis:campaign_results", args=[campaign.public_id])
     section = reverse("analysis:campaign_reliability", args=[campaign.public_id])
     assert section in owner_client.get(results).text
-    before = {name: part for name, part in run.report.items() if name not in ("agreement", "questions")}
+    before = {name: part for name, part in run.report.items() if name != "questions"}
     AnalysisRun.objects.filter(pk=run.pk).update(report=before)  # as results were before
     assert owner_client.get(results).status_code == 200
     assert "do not say how far workers agree" in owner_client.get(section).text

@@ -268,7 +268,9 @@ def test_a_criterion_that_is_asked_after_some_answers_has_the_answers_given(camp
     assert sum(row["n"] for row in why["systems"]) == n_asked < sum(row["n"] for row in tone["systems"])
     assert (why["is_scored"], why["options"], why["chance"]) == (False, ["short", "long"], 0.5)
     assert any("Not in the score" in note and "why" in note for note in report["notes"])
-    assert answer["labels"]["n_items"] and tone["paired"] and tone["agreement"]["between"]["n_items"]
+    assert answer["labels"]["n_items"] and tone["paired"]
+    agreement = {each["name"]: each["between"] for each in report["questions"]["reliability"]["criteria"]}
+    assert agreement["tone"]["n_items"]
 
 
 def test_a_criterion_that_nobody_has_answered_is_said(campaign: Campaign) -> None:

@@ -94,7 +94,7 @@ def test_what_the_campaign_knows_is_filled_in(campaign: Campaign) -> None:
     assert found["4.3.5"].answer.startswith("3. Slider") and found["4.3.8"].answer.startswith("1. (Dis)agreement")
     last = campaign.criteria.last()
     assert last and last.statement in found["4.3.7"].answer
-    intra = report["reliability"]["intra"]["passed"]["correlations"]["pearson"]["quartiles"][1]
+    intra = report["questions"]["reliability"]["intra"]["passed"]["correlations"]["pearson"]["quartiles"][1]
     assert found["4.3.12.2"].answer == f"Median r = {intra:.3f}"
     assert found["3.2.2.2"].is_open and found["5.1"].is_open and found["2.4"].is_open
     paid = heds.datasheet(get_facts(Campaign(pk=campaign.pk, **_paid(campaign))), report)

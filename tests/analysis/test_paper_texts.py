@@ -53,7 +53,7 @@ def test_the_numbers_of_a_published_study(published: dict[str, Any], shared_data
     assert f"Of 45 pairs of systems, {decided} differ" in texts["results"]
     assert "every two systems were compared by least squares" in texts["methods"]
     assert "Beside it stand one-sided rank-sum tests" in texts["methods"]
-    halves = published["reliability"]["halves"]
+    halves = published["questions"]["halves"]
     assert f"by {halves['r']:.2f} in the median of 500 random divisions" in texts["results"]
 
 
@@ -115,7 +115,7 @@ def test_sentences_follow_the_design(run: AnalysisRun) -> None:
 
 def test_a_result_without_scores_says_so(run: AnalysisRun) -> None:
     empty = run.report["summary"] | {"systems": [], "clusters": [], "significance": {"order": [], "p": []}}
-    texts = plain(run.report | {"summary": empty, "recommended": {"pairs": []}, "reliability": None})
+    texts = plain(run.report | {"summary": empty, "recommended": {"pairs": []}, "questions": {}})
     assert texts["results"].startswith("No system has a score")
 
 

@@ -108,7 +108,7 @@ def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: C
     assert page.status_code == 200 and "Spread of scores" not in page.text
 
 
-_AGREE = ("intra-rater", "inter-rater", "shared", "tolerance", "halves")
+_AGREE = ("intra-rater", "inter-rater", "agreement", "tolerance", "halves")
 _SURVIVE = ("survival", "alpha", "without-worker")
 _SURVIVAL_TABLES = ("sensitivity", "z-by-alpha", "z-without-a-worker")
 _CORE_TABLES = ("core-statistics", "hits-and-minutes")
@@ -143,9 +143,9 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "boxes",
         "recommended",
         "core",
-        *_AGREE,
         *_SURVIVE,
         "spread",
+        *_AGREE,
     ]
     names = [table.name for table in tables_of(run.report, Output.FILES)]
     in_files = ["systems", "systems-compact", "systems-raw", "significance-overall", "pairs", "workers"]
@@ -155,9 +155,9 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "procedures",
         "rank-intervals",
         *_CORE_TABLES,
-        *_AGREEMENT_TABLES,
         *_SURVIVAL_TABLES,
         "spread",
+        *_AGREEMENT_TABLES,
     ]
     assert len(names) == len(set(names))
 

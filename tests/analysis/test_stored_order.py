@@ -204,7 +204,7 @@ STORED_FIELDS = {
     if isinstance(field, models.JSONField)
 }
 ALLOWED = {
-    "analysis/methods/study/agreement.py": "the document of a command, which is not stored",
+    "analysis/management/commands/agreement.py": "the document of a command, which is not stored",
     "analysis/metrics/comparison.py": "the document of a command, which is not stored",
     "analysis/web/queries/campaigns.py": "rows of a table",
     "analysis/data/tools/mturk.py": "columns that somebody named on the command line",

@@ -172,12 +172,8 @@ def test_repeats_change_nothing_but_how_far_workers_agree(answers, report_of):
     after, labels_after = report_of([*again, *rows], good=["good"])
     assert labels_after == labels
     of_workers = {"summary", "worker_table"}  # the guest is one of them
-    assert {name for name in before if after[name] != before[name]} == {"agreement", "fingerprint", *of_workers}
+    assert {name for name in before if after[name] != before[name]} == {"fingerprint", *of_workers}
     assert {name for name in before["summary"] if after["summary"][name] != before["summary"][name]} == {"workers"}
-    kept = [row[3] == "none" for row in answers[::5]]
-    assert before["agreement"]["within"]["n_items"] == 0
-    assert after["agreement"]["within"]["n_items"] == len(kept)
-    assert after["agreement"]["within"]["same"] == pytest.approx(np.mean(kept))
 
 
 @pytest.mark.parametrize("kind", ["repeat", "degraded"])
@@ -198,45 +194,7 @@ def test_options_that_are_named_stay_though_nobody_chose_them(report_of):
     assert report["summary"]["options"] == ["a", "b", "c"] and report["chance"] == pytest.approx(1 / 3)
 
 
-def test_a_worker_who_answers_again_agrees_with_themselves_by_options_and_by_sets(report_of):
-    """Of q1 ann says a and b, then a; of q2 c, then c. MASI: 1 − 1/2 · 2/3 = 2/3, and 1 from c to both others.
-
-    D_o = (2/3 + 0)/2 = 1/3. Of the six pairs of all four one is at 2/3, four at 1, one at 0: D_e = (2/3 + 4)/6 = 7/9.
-    """
-    rows = [("ann", "q1", "A", "a; b", "ordinary"), ("ann", "q2", "A", "c", "ordinary")]
-    rows += [("ann", "q1", "A", "a", "repeat"), ("ann", "q2", "A", "c", "repeat")]
-    report, _ = report_of(rows)
-    found = report["agreement"]["within"]
-    assert (found["n_items"], found["n_judgements"], found["same"]) == (2, 4, 0.5)
-    assert found["alpha_of_sets"] == pytest.approx(1 - (1 / 3) / (7 / 9))
-    assert found["alpha"] == pytest.approx(1 - (1 / 2) / (5 / 6))
-    section = next(each for each in Choice().sections(report) if each.slug == "worker-agreement")
-    assert "again says the same in 50 % of cases" in section.finding
-    assert section.tables[0].columns[-1].name == "α (MASI)" and "Passonneau" in section.tables[0].caption
-
-
-def test_answers_of_one_option_each_are_not_compared_as_sets(report_of):
-    rows = [(worker, source, "A", "a", "ordinary") for worker in ("ann", "bob") for source in ("q1", "q2")]
-    report, _ = report_of([*rows, ("ann", "q1", "A", "b", "repeat")])
-    assert report["agreement"]["within"]["alpha_of_sets"] is None
-    section = next(each for each in Choice().sections(report) if each.slug == "worker-agreement")
-    assert section.tables[0].columns[-1].name == "Krippendorff’s α"
-
-
 @pytest.mark.parametrize("options", [{"good": []}, {"good": "x"}, {"options": [1]}, {"chance": 0}, {"chance": True}])
 def test_bad_options_are_refused(options):
     with pytest.raises(DomainError):
         Choice().check_options(options)
-
-
-def test_workers_agree_if_they_choose_the_same_options_in_any_order(choice_file):
-    """Of q1 both choose a and b, of q2 one a and one b: half of the outputs the same. Shares 1/2, 1/4, 1/4."""
-    answers = {("ann", "q1"): '["a", "b"]', ("bob", "q1"): '["b", "a"]', ("ann", "q2"): '["a"]', ("bob", "q2"): '["b"]'}
-    path = choice_file([(worker, source, "A", answer) for (worker, source), answer in answers.items()])
-    method, settings = Choice(), from_protocol("option-selection")
-    report = method.analyse(method.read(ResponsesFile(path), settings), settings)
-    found = report["agreement"]["between"]
-    assert (found["n_items"], found["n_judgements"], found["same"]) == (2, 4, 0.5)
-    assert found["kappa"] == pytest.approx((1 / 2 - 3 / 8) / (1 - 3 / 8))
-    section = next(each for each in method.sections(report) if each.slug == "worker-agreement")
-    assert "Two workers say the same of 50 % of outputs" in section.finding

@@ -97,7 +97,7 @@ def test_a_score_is_the_mean_over_criteria_of_shares_of_good_answers(found_in):
     assert summary["good"] == {"tone": ["Polite"], "true": ["yes"]} and summary["scored"] == ["tone", "true"]
 
 
-def test_each_criterion_has_its_own_shares_chance_paired_tests_and_agreement(found_in):
+def test_each_criterion_has_its_own_shares_chance_and_paired_tests(found_in):
     report, _ = found_in(BOTH, good=GOOD)
     tone, true = report["criteria"]
     assert (tone["criterion"], tone["chance"], true["criterion"], true["chance"]) == ("tone", 1 / 3, "true", 0.5)
@@ -107,23 +107,20 @@ def test_each_criterion_has_its_own_shares_chance_paired_tests_and_agreement(fou
     # On tone only A is good for ann and s1, and for bob and s2: 2 of 2 by chance is p = 1/2.
     assert [(row["n"], row["only"], row["p"]) for row in tone["paired"]] == [(4, [2, 0], 0.5)]
     assert [(row["n"], row["only"], row["p"]) for row in true["paired"]] == [(3, [1, 0], 1.0)]
-    assert tone["agreement"]["between"]["same"] == 0.5
-    assert true["agreement"]["between"]["same"] == pytest.approx(2 / 3)
     assert [(row["system"], row["n"]) for row in true["systems"]] == [("A", 3), ("B", 4)]
 
 
 def test_each_criterion_is_analysed_as_it_is_alone(found_in):
-    """Repeats count for the agreement of workers with themselves alone, here too."""
+    """Repeats count for none of it, here too."""
     rows = [*BOTH, *on("tone", [("ann", "s1", "A", "rude"), ("bob", "s1", "B", "rude")], "repeat")]
     together, _ = found_in(rows, good=GOOD)
     for name, options in (("tone", {"good": ["polite"]}), ("true", {})):
         alone, _ = found_in([row for row in rows if row[3] == name], **options)
         own = of_criterion(together, name)
-        for key in ("shares", "chance", "seconds", "paired", "labels", "agreement"):
+        for key in ("shares", "chance", "seconds", "paired", "labels"):
             assert own[key] == alone[key], (name, key)
         scores = {row["system"]: (row["score"], row["interval"]) for row in own["systems"]}
         assert scores == {row["system"]: (row["score"], row["interval"]) for row in alone["summary"]["systems"]}
-    assert of_criterion(together, "tone")["agreement"]["within"]["same"] == 0.5
 
 
 def test_labels_of_items_say_of_which_criterion_they_are(found_in):
@@ -191,7 +188,7 @@ def test_what_is_correct_of_each_item_may_be_known_of_some_criteria(found_in):
 def test_tables_say_of_which_criterion_a_row_is_and_figures_are_of_one_each(found_in, tmp_path):
     report, _ = found_in(BOTH, good=GOOD)
     files = dict(table_files(report))
-    for name in ("criteria", "shares", "paired", "labels", "abilities", "worker-agreement"):
+    for name in ("criteria", "shares", "paired", "labels", "abilities"):
         rows = list(csv.reader(io.StringIO(files[f"{name}.csv"])))
         assert rows[0][0] == "criterion", name
         assert {row[0] for row in rows[1:]} == {"tone", "true"}, name

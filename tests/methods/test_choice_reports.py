@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from analysis.methods import ResponsesFile
 from analysis.methods.choice import Choice
 from analysis.methods.settings import from_protocol
+from analysis.questions.reliability import measure_reliability
 from analysis.results.exports import table_files
 
 REPORTS = sorted((Path(__file__).parents[1] / "data" / "choice").iterdir())
@@ -30,12 +32,21 @@ def test_answers_on_one_criterion_have_the_report_that_they_had(before, tmp_path
     report = method.analyse(data, settings)
     assert len(report.pop("worker_table")) == len(data.rows.workers)  # reports of before had none
     report["summary"] = {name: part for name, part in report["summary"].items() if name not in OF_WORKERS}
+    of_workers = before["report"].pop("agreement")  # a question's answer now
     assert_same(report, before["report"])
+    measured = measure_reliability(method.judgements(data, settings))["criteria"][0]
+    for who, key in product(("between", "within"), ("n_items", "n_judgements", "same")):
+        known = of_workers and of_workers[who][key]
+        assert measured[who][key] == (pytest.approx(known) if known is not None else measured[who][key])
     assert method.files(data) == before["files"]
 
 
 def test_reports_of_before_have_the_tables_that_they_had(before):
-    assert dict(table_files(before["report"])) == before["tables"]
+    tables = dict(table_files(before["report"]))
+    agreement = {name: tables.pop(name) for name in [*tables] if name.startswith("agreement.")}
+    known = {name: table for name, table in before["tables"].items() if not name.startswith("worker-agreement.")}
+    assert tables == known
+    assert bool(agreement) == (len(known) < len(before["tables"]))
 
 
 def assert_same(found, known):

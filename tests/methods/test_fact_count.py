@@ -114,41 +114,6 @@ def report_of(count_file):
     return find
 
 
-COUNTED = [
-    ("ann", "s1", "A", 4, 3, 1, ""),
-    ("bob", "s1", "A", 6, 3, 1, ""),
-    ("ann", "s2", "A", 2, 2, 0, ""),
-    ("bob", "s2", "A", 2, 1, 0, ""),
-]
-
-
-def test_workers_agree_on_each_count_with_each_other_and_with_themselves(report_of):
-    """Of present facts two workers count 4 and 6, then 2 and 2; of correct ones 3 and 3, then 2 and 1.
-
-    Present: D_o = (2² + 0)/2 = 2; D_e, of the six pairs of 4, 6, 2 and 2, is (4 + 2 · 4 + 2 · 16 + 0)/6 = 44/6;
-    α = 1 − 12/44 = 8/11. Correct: D_o = 1/2, D_e = (0 + 2 · 1 + 2 · 4 + 1)/6 = 11/6, α = 8/11. Missing facts are the
-    same. Ann counts the second output again, and finds one correct fact fewer: of 2 and 1, D_o = D_e and α = 0.
-    """
-    report = report_of([*COUNTED, ("ann", "s2", "A", 2, 1, 0, "repeat")])
-    found = report["agreement"]
-    assert list(found) == ["present", "correct", "missing"]
-    between = {name: [each["between"][key] for key in ("same", "difference", "alpha")] for name, each in found.items()}
-    assert between == {
-        "present": [0.5, 1, pytest.approx(8 / 11)],
-        "correct": [0.5, 0.5, pytest.approx(8 / 11)],
-        "missing": [1, 0, pytest.approx(1)],
-    }
-    within = {name: [each["within"][key] for key in ("same", "difference", "alpha")] for name, each in found.items()}
-    assert within == {"present": [1, 0, None], "correct": [0, 1, pytest.approx(0)], "missing": [1, 0, None]}
-    section = next(each for each in FactCount().sections(report) if each.slug == "worker-agreement")
-    [table] = section.tables
-    assert [row[:2] for row in table.rows] == [
-        [name, who] for name in found for who in ("with each other", "with themselves")
-    ]
-    assert table.rows[0][2:] == [2, 4, 50, 1, pytest.approx(8 / 11)]
-    assert table.columns[0].name == "criterion" and "workers who count" in table.caption
-
-
 def test_repeats_of_counts_change_nothing_but_how_far_workers_agree(report_of):
     """Some repeats cannot be, another worker and another system are only in repeats, and some workers fail."""
     rng = np.random.default_rng(8)
@@ -165,22 +130,9 @@ def test_repeats_of_counts_change_nothing_but_how_far_workers_agree(report_of):
     again += [("w1", "s1", "A", 5, 9, 0, "repeat")]
     before, after = report_of(rows), report_of([*again, *rows])
     assert {row["verdict"] for row in before["worker_table"]} == {"passed", "failed"}
-    assert {name for name in before if after[name] != before[name]} == {"agreement", "fingerprint"}
-    passed = {row["worker"] for row in before["worker_table"] if row["verdict"] == "passed"}
-    n_again = sum(row[0] in passed for row in again[: len(rows[::6])])
-    assert before["agreement"]["correct"]["within"]["n_items"] == 0
-    assert after["agreement"]["correct"]["within"]["n_items"] == n_again > 0
+    assert {name for name in before if after[name] != before[name]} == {"fingerprint"}
 
 
 def test_a_possible_repeat_does_not_save_a_file_of_impossible_counts(report_of):
     with pytest.raises(DomainError, match="correct than present in every row"):
         report_of([("ann", "s1", "A", 1, 2, 0, ""), ("ann", "s1", "A", 2, 1, 0, "repeat")])
-
-
-def test_counts_have_no_agreement_in_brief_without_sources_and_in_results_of_before(report_of):
-    assert report_of(COUNTED, brief=True)["agreement"] == {}
-    one_source = report_of([(row[0], "s", row[1], *row[3:]) for row in COUNTED])
-    assert set(one_source["agreement"].values()) == {None}
-    report = report_of(COUNTED)
-    del report["agreement"]
-    assert not any(each.tables for each in FactCount().sections(report) if each.slug == "worker-agreement")

@@ -2,18 +2,14 @@
 
 import csv
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from django.core.management import CommandError
 from scipy.stats import mannwhitneyu
 
-from analysis.methods import ResponsesFile, get_method
 from analysis.methods.ordinal import Ordinal
-from analysis.methods.settings import from_protocol
 from analysis.stats.segment_means import clustered_means, segment_means
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 
 
@@ -259,19 +255,3 @@ def test_a_worker_without_a_degraded_item_counts_only_where_nobody_is_tested(sco
     assert (some["systems"][0]["score"], some["workers"]["untested"]) == (pytest.approx(3), 1)
     nobody = json.loads(analyse(score_file(header, *ordinary), protocol="likert", format="json")[0])
     assert (nobody["systems"][0]["score"], nobody["worker_test"]["preset"]) == (pytest.approx(5), "none")
-
-
-def test_workers_agree_on_levels_with_each_other_and_with_themselves(tmp_path):
-    """Of outputs of q1 two workers say 1 and 1, of q2 2 and 3; ann rates that of q2 again, and says 3."""
-    path = tmp_path / "levels.csv"
-    rows = ["ann,q1,A,1,ordinary", "bob,q1,A,1,ordinary", "ann,q2,A,2,ordinary", "bob,q2,A,3,ordinary"]
-    path.write_text("\n".join(["worker,source,system,score,kind", *rows, "ann,q2,A,3,repeat"]) + "\n")
-    settings = replace(from_protocol("likert"), preset=NO_TEST)
-    method = get_method("ordinal")
-    report = method.analyse(method.read(ResponsesFile(path), settings), settings)
-    [found] = report["agreement"].values()
-    assert (found["between"]["n_items"], found["between"]["same"]) == (2, 0.5)
-    assert found["between"]["kappa"] == pytest.approx((1 / 2 - 3 / 8) / (1 - 3 / 8))  # shares 1/2, 1/4, 1/4
-    assert (found["within"]["n_items"], found["within"]["same"]) == (1, 0)
-    section = next(each for each in method.sections(report) if each.slug == "worker-agreement")
-    assert "again says the same in 0 % of cases" in section.finding

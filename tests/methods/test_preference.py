@@ -2,8 +2,7 @@
 
 import csv
 import json
-from dataclasses import astuple, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import choix
 import numpy as np
@@ -13,8 +12,6 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest
 
 from analysis.data.votes import load_votes
-from analysis.methods import ResponsesFile, get_method
-from analysis.methods.settings import from_protocol
 from analysis.methods.strengths import Votes, estimate_strengths
 from analysis.stats.arena import Glicko2, elo, glicko2, glicko2_period
 from analysis.stats.bradley_terry import (
@@ -27,8 +24,6 @@ from analysis.stats.bradley_terry import (
 )
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.pairs import variance_of_differences
-from analysis.stats.repeated_judgements import agreement_of_workers, judgement_agreement
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import TableError
 
 COLUMNS = ("worker", "source", "system_a", "system_b", "winner")
@@ -384,76 +379,3 @@ def test_strengths_of_a_few_votes_are_always_found(rng):
         better = np.where(rng.random(n) < 0.9, left > right, left < right)
         outcome = np.where(rng.random(n) < 0.2, 2, better)
         estimate_strengths(Votes.of(list("abcd"), left, right, outcome, np.arange(n) % 3))
-
-
-# --- Agreement
-
-
-def agreement_of(path, **options):
-    settings = replace(from_protocol("preference"), preset=NO_TEST, options=options)
-    method = get_method("preference")
-    return method.analyse(method.read(ResponsesFile(path), settings), settings)
-
-
-def test_workers_agree_with_each_other_and_with_themselves_on_repeats(vote_file):
-    """The example of docs/method.md, then what ann and bob say when they see a comparison again."""
-    path = vote_file(
-        ("ann", "1", "A", "B", "A", "ordinary"),
-        ("bob", "1", "B", "A", "A", "ordinary"),  # the same vote, seen from the other side
-        ("cem", "1", "A", "B", "tie", "ordinary"),
-        ("ann", "2", "A", "C", "C", "ordinary"),
-        ("bob", "2", "A", "C", "A", "ordinary"),
-        ("ann", "3", "B", "C", "B", "ordinary"),  # judged by ann alone
-        ("ann", "1", "B", "A", "A", "repeat"),
-        ("ann", "2", "C", "A", "A", "repeat"),
-        ("bob", "2", "A", "C", "tie", "degraded"),  # not the same outputs
-        header=("worker", "source", "system_a", "system_b", "winner", "kind"),
-    )
-    report = agreement_of(path)
-    between, within = (report["agreement"][name] for name in ("between", "within"))
-    assert (between["n_items"], between["n_judgements"]) == (2, 5)
-    assert between["same"] == pytest.approx(1 / 6)
-    assert between["opposite"] == pytest.approx(1 / 2)
-    assert between["kappa"] == pytest.approx(-1 / 3)
-    assert (within["n_items"], within["n_judgements"], within["same"], within["opposite"]) == (2, 4, 0.5, 0.5)
-    assert within["kappa"] == pytest.approx(0)  # half of the pairs, as by chance: there are no ties
-    section = next(each for each in get_method("preference").sections(report) if each.slug == "worker-agreement")
-    assert "Two workers say the same of 17 % of comparisons" in section.finding
-    assert [row[0] for row in section.tables[0].rows] == ["with each other", "with themselves"]
-
-
-def test_which_system_has_which_name_does_not_change_agreement(rng):
-    n = 400
-    item, worker = rng.integers(0, 60, n), rng.integers(0, 9, n)
-    value = rng.choice([1.0, 1.0, 1.0, 0.0, -1.0], n)
-    turned = np.where(rng.random(60) < 0.5, -1, 1)[item]
-    for one, other in zip(
-        agreement_of_workers(value, item, worker, is_vote=True),
-        agreement_of_workers(value * turned, item, worker, is_vote=True),
-        strict=True,
-    ):
-        assert astuple(one)[:-1] == pytest.approx(astuple(other)[:-1])  # the last is of sets, which votes are not
-        assert one.n_items
-
-
-def test_agreement_of_votes_is_that_of_every_two_of_them(rng):
-    value, item = rng.choice([1.0, 0.0, -1.0], 200), rng.integers(0, 40, 200)
-    found = judgement_agreement(value, item, is_vote=True)
-    same, opposite, ties = [], [], []
-    for each in np.unique(item):
-        votes = value[item == each]
-        if len(votes) > 1:
-            pairs = list(combinations(votes, 2))
-            same.append(np.mean([a == b for a, b in pairs]))
-            opposite.append(np.mean([a * b < 0 for a, b in pairs]))
-            ties.append(np.mean(votes == 0))
-    chance = np.mean(ties) ** 2 + (1 - np.mean(ties)) ** 2 / 2
-    assert found.same == pytest.approx(np.mean(same))
-    assert found.opposite == pytest.approx(np.mean(opposite))
-    assert found.kappa == pytest.approx((found.same - chance) / (1 - chance))
-
-
-def test_without_sources_or_without_a_second_vote_there_is_no_agreement(vote_file):
-    assert agreement_of(vote_file(("A", "B", "A"), ("A", "B", "B")))["agreement"] is None
-    columns = ("worker", "system_a", "system_b", "winner")
-    assert agreement_of(vote_file(("w", "A", "B", "A"), ("v", "A", "B", "A"), header=columns))["agreement"] is None

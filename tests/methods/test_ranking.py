@@ -11,7 +11,6 @@ from django.core.management import CommandError
 from scipy.stats import friedmanchisquare
 
 from analysis.data.rankings import load_best_worst, load_rankings
-from analysis.methods import ResponsesFile, get_method
 from analysis.methods.ranking import Ranking
 from analysis.methods.settings import RatedCriterion, from_protocol
 from analysis.stats.bradley_terry import count_votes, fit_bradley_terry
@@ -281,22 +280,3 @@ def test_a_copy_that_is_none_is_named(table_file, header, row, column, words):
     with pytest.raises(TableError, match=words) as caught:
         load(table_file(header, rows))
     assert [(problem.row, problem.column) for problem in caught.value.problems] == [(2, column)]
-
-
-def test_workers_agree_with_others_and_with_themselves_on_repeats(tmp_path):
-    """By hand, of the pairs AB, AC and BC: + + + by w1, + + − by w1 again, − + + by w2."""
-    rankings = [("w1", 1, "ordinary", "123"), ("w1", 2, "repeat", "132"), ("w2", 1, "ordinary", "213")]
-    rows = [
-        f"{worker},s,a-{worker},{page},{kind},{system},{rank}"
-        for worker, page, kind, ranks in rankings
-        for system, rank in zip("ABC", ranks, strict=True)
-    ]
-    path = tmp_path / "rankings.csv"
-    path.write_text("\n".join(["worker,source,assignment,page,kind,system,rank", *rows]) + "\n", encoding="utf-8")
-    settings, method = from_protocol("ranking"), get_method("ranking")
-    report = method.analyse(method.read(ResponsesFile(path), settings), settings)
-    between, within = (report["agreement"][who] for who in ("between", "within"))
-    assert (between["n_items"], between["n_judgements"], within["n_items"], within["n_judgements"]) == (3, 6, 3, 6)
-    assert between["same"] == within["same"] == pytest.approx(2 / 3)
-    assert between["opposite"] == within["opposite"] == pytest.approx(1 / 3)
-    assert any(section.tables for section in method.sections(report) if section.slug == "worker-agreement")

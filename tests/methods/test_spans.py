@@ -14,6 +14,9 @@ from analysis.data.spans.loading import COLUMNS, load_spans
 from analysis.data.spans.rows import Side, read_mark, read_marks, with_mark
 from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.data.spans.writing import to_mqm_tsv
+from analysis.methods import ResponsesFile, get_method
+from analysis.methods.settings import from_protocol
+from analysis.questions.reliability import measure_reliability
 from analysis.stats.segment_means import segment_means
 from analysis.stats.spans import span_agreement
 from evalsite.lib.errors import DomainError
@@ -356,9 +359,10 @@ def test_span_agreement_of_many_texts_is_counted_in_blocks(rng, most_words, monk
 
 def test_agreement_is_reported_where_raters_share_an_output(mqm_file, analyse):
     path = mqm_file(row(), row(rater="r2", target="a b<v>ad</v> word", severity="Major"), row(system="B", **NOTHING))
-    table = analyse(path, protocol="mqm")[0]
-    assert "characters marked by both (F1)                  0.800" in table
-    assert "other severity counts half                    0.400" in table
+    method, settings = get_method("spans"), from_protocol("mqm")
+    found = measure_reliability(method.judgements(method.read(ResponsesFile(path), settings), settings))["criteria"][0]
+    assert (found["between"]["f1"], found["between"]["f1_severity"]) == (pytest.approx(0.8), pytest.approx(0.4))
+    assert (found["between"]["n_items"], found["between"]["difference"]) == (1, pytest.approx(4))
 
 
 PLACED = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tside\tstart\tend\n"

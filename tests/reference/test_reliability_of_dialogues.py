@@ -11,6 +11,7 @@ from analysis.methods.settings import load_settings
 from analysis.methods.study.criteria import BetweenCriteria
 from analysis.methods.study.reliability import Reliability
 from analysis.methods.study.study import run_study
+from analysis.questions import sections_of_questions
 from analysis.stats.ratings import or_nan
 from tests.databases import on_both
 
@@ -42,14 +43,14 @@ def test_correlations_between_criteria_are_those_of_table_5_7(report, published)
 
 
 def test_pairs_of_workers_are_as_many_as_in_figure_5_12(report, published) -> None:
-    found = report["reliability"]["inter"]
+    found = report["questions"]["reliability"]["inter"]
     assert {f"{name}_pairs": found[name]["n"] for name in found} == published["worker_pair_counts"]
     peak = np.argmax(found["passed"]["histogram"]) / 10 - 1
     assert peak == pytest.approx(0.6)
 
 
 def test_sections_say_what_is_defined_and_what_is_not(report) -> None:
-    found = [*Reliability().sections(report), *BetweenCriteria().sections(report)]
+    found = [*sections_of_questions(report), *BetweenCriteria().sections(report)]
     sections = {section.slug: section for section in found}
     assert "680 pairs" in sections["inter-rater"].finding and sections["inter-rater"].figures
     assert "nothing can be said" in sections["intra-rater"].finding  # the study has no repeats
@@ -58,7 +59,7 @@ def test_sections_say_what_is_defined_and_what_is_not(report) -> None:
 
 
 def test_more_raters_are_more_reliable(report) -> None:
-    halves = report["reliability"]["halves"]
+    halves = report["questions"]["halves"]
     by_raters = list(halves["by_raters"].values())
     assert by_raters == sorted(by_raters) and 0 < by_raters[0] < by_raters[-1] < 1
     n, single = halves["n_workers"], by_raters[0]
@@ -81,5 +82,5 @@ def test_which_criterion_goes_with_the_others_is_said_with_its_interval(report) 
 
 
 def test_tolerance_is_undefined_without_ratings_of_the_same(report) -> None:
-    sections = {section.slug: section for section in Reliability().sections(report)}
+    sections = {section.slug: section for section in sections_of_questions(report)}
     assert "nothing can be said" in sections["tolerance"].finding and not sections["tolerance"].tables

@@ -20,7 +20,7 @@ from analysis.stats.agreement import (
     tolerance_kappa,
 )
 from analysis.stats.krippendorff import Level, alpha_of_sets, krippendorff_alpha
-from analysis.stats.repeated_judgements import agreement_of_numbers, number_agreement
+from analysis.stats.repeated_judgements import first_and_own, mean_difference, share_opposite
 
 _ = np.nan
 # Krippendorff 2011, section C: four observers, twelve units
@@ -333,40 +333,63 @@ def pairs_of(value, item):
 def test_numbers_of_an_item_are_compared_pair_by_pair(seed):
     rng = np.random.default_rng(seed)
     item, value = rng.integers(0, 9, 30), rng.integers(0, 6, 30) / 7
-    found, pairs = number_agreement(value, item), pairs_of(value, item)
-    assert found.n_items == len(pairs)
-    assert found.n_judgements == sum(n for n in np.bincount(item) if n > 1)
-    assert found.same == pytest.approx(np.mean([np.mean([a == b for a, b in each]) for each in pairs]))
-    assert found.difference == pytest.approx(np.mean([np.mean([abs(a - b) for a, b in each]) for each in pairs]))
-    observed = np.average(
-        [np.mean([(a - b) ** 2 for a, b in each]) for each in pairs], weights=[n for n in np.bincount(item) if n > 1]
-    )
-    every = value[np.bincount(item)[item] > 1]
-    expected = np.mean([(a - b) ** 2 for a, b in itertools.combinations(every, 2)])
-    assert found.alpha == pytest.approx(1 - observed / expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_workers_are_compared_by_their_first_numbers_and_with_themselves_by_all(seed):
-    rng = np.random.default_rng(seed)
-    item, worker, value = rng.integers(0, 4, 40), rng.integers(0, 5, 40), rng.normal(50, 20, 40)
-    between, within = agreement_of_numbers(value, item, worker)
-    first = {}
-    for row, place in enumerate(zip(item.tolist(), worker.tolist(), strict=True)):
-        first.setdefault(place, row)
-    rows = list(first.values())
-    assert between == number_agreement(value[rows], item[rows])
-    assert within == number_agreement(value, item * 5 + worker)
+    is_shared, pairs = np.bincount(item)[item] > 1, pairs_of(value, item)
+    value, item = value[is_shared], np.unique(item[is_shared], return_inverse=True)[1]
+    expected = np.mean([np.mean([abs(a - b) for a, b in each]) for each in pairs])
+    assert mean_difference(value, item) == pytest.approx(expected)
 
 
 def test_numbers_that_are_all_equal_differ_by_exactly_nothing():
-    found = number_agreement(np.full(7, 0.1), np.array([0, 0, 0, 0, 1, 1, 1]))
-    assert (found.same, found.difference) == (1, 0)
-    assert np.isnan(found.alpha), "nothing shows whether workers agree"
+    assert mean_difference(np.full(7, 0.1), np.array([0, 0, 0, 0, 1, 1, 1])) == 0
 
 
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_two_numbers_of_an_item_nothing_agrees(n):
-    found = agreement_of_numbers(np.ones(n), np.arange(n), np.zeros(n, int))
-    assert [each.n_items for each in found] == [0, 0]
-    assert np.isnan([found[0].same, found[0].difference, found[0].alpha]).all()
+def test_without_numbers_or_votes_nothing_agrees():
+    nothing = np.empty(0), np.empty(0, int)
+    assert np.isnan([mean_difference(*nothing), share_opposite(*nothing)]).all()
+
+
+def test_the_first_answer_of_a_worker_is_in_the_order_of_the_rows():
+    rng = np.random.default_rng(3)
+    item, worker = rng.integers(0, 4, 40), rng.integers(0, 5, 40)
+    first, own = first_and_own(item, worker)
+    places: dict[tuple[int, int], int] = {}
+    for row, place in enumerate(zip(item.tolist(), worker.tolist(), strict=True)):
+        places.setdefault(place, row)
+    assert sorted(first) == sorted(places.values())
+    assert np.unique(own).size == len(places)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_votes_are_opposite_in_pairs(seed):
+    rng = np.random.default_rng(seed)
+    value, item = rng.choice([1.0, 0.0, -1.0], 60), np.repeat(np.arange(15), 4)
+    pairs = pairs_of(value, item)
+    assert share_opposite(value, item) == pytest.approx(
+        np.mean([np.mean([a * b < 0 for a, b in each]) for each in pairs])
+    )
+
+
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weighted_kappa_is_that_of_every_two_ratings(weights):
+    """Beside brute force: by squared distances, of as many ratings of each item, α is 1 − (1 − κ)(1 − 1/n)."""
+    rng = np.random.default_rng(6)
+    item, n = np.repeat(np.arange(30), 3), 90
+    category = np.clip(rng.integers(0, 5, 30)[item] + rng.integers(-1, 2, n), 0, 4)
+    power = {"linear": 1, "quadratic": 2}[weights]
+
+    def agree(a, b):
+        return 1 - (abs(a - b) / 4) ** power
+
+    found = fleiss_kappa(category, item, weights)
+    pairs = pairs_of(category.astype(float), item)
+    observed = np.mean([np.mean([agree(a, b) for a, b in each]) for each in pairs])
+    expected = np.mean([agree(a, b) for a in category for b in category])
+    assert (found.observed, found.expected) == (pytest.approx(observed), pytest.approx(expected))
+    if weights == "quadratic":
+        alpha = krippendorff_alpha(category.astype(float), item, Level.INTERVAL)
+        assert alpha == pytest.approx(1 - (1 - found.kappa) * (1 - 1 / n))
+
+
+def test_weighted_kappa_of_two_categories_is_kappa():
+    category, item = np.array([0, 0, 1, 1, 0, 1, 1, 1]), np.repeat(np.arange(4), 2)
+    assert fleiss_kappa(category, item, "quadratic") == fleiss_kappa(category, item)

@@ -1,17 +1,22 @@
-"""`manage.py agreement RATINGS`: how far workers agree on the outputs that several of them rated."""
+"""`manage.py agreement RATINGS`: how far workers agree on what several of them judged."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import get_method
-from analysis.methods.study.agreement import N_BINS, Agreement, agreement_of, measure_agreement, measure_scores
+from analysis.questions.coefficients import N_BINS
+from analysis.questions.reliability import NOT_KNOWN, agreement_section, measure_reliability
 from analysis.results.exports import dump_json, to_text
+from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.arguments import whole
+from evalsite.lib.errors import DomainError
 
 
 class Command(RatingsCommand):
-    """Krippendorff's α, intraclass correlations and Fleiss' κ of each criterion; of other responses what fits them."""
+    """Krippendorff's α, intraclass correlations, κ and others: those that fit what workers answered."""
 
     help = "Measure how far workers agree: Krippendorff's α, ICC(2,1) and ICC(2,k), Fleiss' κ."
 
@@ -30,27 +35,55 @@ class Command(RatingsCommand):
         """Measure and print; several tasks of one file each by itself."""
         found = self.by_task(options, self._measure)
         if options["format"] == "json":
-            documents = {task: each.document for task, each in found.items()}
+            documents = {task: document | {"criteria": _by_name(document)} for task, document in found.items()}
             self.stdout.write(dump_json(documents.get(ALONE, {"tasks": documents})), ending="")
             return
-        for task, each in found.items():
-            self.stdout.write((task and f"{task}\n") + "\n".join(map(to_text, each.tables)), ending="")
+        for task, document in found.items():
+            tables = agreement_section(document).tables
+            self.stdout.write((task and f"{task}\n") + "\n".join(map(to_text, tables)), ending="")
 
-    def _measure(self, options: dict[str, Any]) -> Agreement:
+    def _measure(self, options: dict[str, Any]) -> dict[str, Any]:
         settings, path = self.settings_of(options), options["ratings"]
-        everybody, n_bins = options["workers"] == "all", options["bins"]
-        method = get_method(settings.method)
-        if method.is_study:
-            found = measure_agreement(self.read_study(path, settings, options), everybody=everybody, n_bins=n_bins)
-        else:
-            data = method.read(self.file_of(path, options, {}), settings)
-            scores, judged = method.scores_of(data), method.judge(data, settings)
-            for warning in (data if scores is None else scores).warnings:
-                self.stderr.write(f"{path.name}: {warning.message}")
-            if scores is None or judged is None:
-                found = agreement_of(method, data, settings, everybody=everybody)
-            else:
-                found = measure_scores(scores, judged, settings.protocol, everybody=everybody, n_bins=n_bins)
-        for note in found.notes:
+        method, columns = get_method(settings.method), options["score_columns"]
+        extras = {"score_columns": columns} if columns else {}
+        data = method.read(self.file_of(path, options, extras), settings)
+        judgements = method.judgements(
+            data, replace(settings, preset=NO_TEST) if options["workers"] == "all" else settings
+        )
+        if judgements is None:
+            raise DomainError("nothing_shared", f"{path.name}: {NOT_KNOWN}")
+        found = measure_reliability(judgements, options["bins"])
+        report = method.analyse(data, settings, self.say, brief=True)
+        said = [*(warning["message"] for warning in report["warnings"]), *report["notes"], *found["notes"]]
+        if not any(one["between"]["n_items"] for one in found["criteria"]):
+            said.append(agreement_section(found).finding)
+        for note in said:
             self.stderr.write(f"{path.name}: {note}")
-        return found
+        test = {"preset": settings.preset, "alpha": settings.alpha}
+        test = report["summary"].get("worker_test", test)
+        return {"protocol": settings.protocol, "worker_test": test, "workers": options["workers"], **found}
+
+
+_GROUPED = {"alpha": "krippendorff_alpha", "icc": "icc"}
+
+
+def _by_name(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by the name of each criterion what an answer is, and coefficients: between workers, and `within` them.
+
+    Those of Krippendorff's α and of intraclass correlation are each in one object.
+    """
+    return {
+        one["name"]: {"answer": one["answer"], **_grouped(one["between"]), "within": _grouped(one["within"])}
+        for one in document["criteria"]
+    }
+
+
+def _grouped(coefficients: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in coefficients.items():
+        group, _, which = key.partition("_")
+        if group in _GROUPED:
+            found.setdefault(_GROUPED[group], {})[which] = value
+        else:
+            found[key] = value
+    return found

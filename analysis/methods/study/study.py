@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.data.dialogues.rows import LoadedDialogues, Work
+from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.ratings.loading import LoadedRatings
 from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import AnalysisSettings, RatedCriterion
@@ -15,8 +16,9 @@ from analysis.metrics.loading import SegmentScores
 from analysis.stats.inference import Comparison, TooLargeError
 from analysis.stats.pipeline import Analysis, Progress, analyse, counted_ratings
 from analysis.stats.procedures import ALPHA, Procedure, compare_by
+from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, Ratings
-from analysis.stats.scores import rescale
+from analysis.stats.scores import rescale, reverse_negative
 from analysis.stats.sequences import at_every_look
 
 
@@ -84,6 +86,20 @@ class Study:
         counted = counted_ratings(self.ratings, self.settings.design(self.loaded.workers), self.analysis)
         weight = None if self.weights is None else self.weights[counted.assignment]
         return compare_by(procedure, counted.columns(), self.ratings.n_systems, weight)
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """The scores of all items, 0–100, negative criteria reversed."""
+        design, given = self.settings.design(self.loaded.workers), self.loaded.ratings.scores
+        low, high = np.array(self.settings.scales).T
+        return Judgements(
+            replace(self.ratings, scores=reverse_negative(self.ratings.scores, design.is_negative)),
+            list(self.loaded.criteria),
+            [Scale(AnswerKind.SLIDER)] * self.ratings.n_criteria,
+            self.analysis.is_kept,
+            self.analysis.workers.verdict == Verdict.FAILED,
+            np.where(design.is_negative, low + high - given, given),
+        )
 
     @property
     def concluded(self) -> Floats:

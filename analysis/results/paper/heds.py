@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.data.judgements import AnswerKind
 from analysis.methods import method_of
+from analysis.questions.coefficients import ALPHA
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, hits, listed, recruitment
+from analysis.results.stored import answers_of
 from analysis.results.values import get_totals
 from campaigns.design.worker_test import NO_TEST
 from evalsite import __version__
@@ -275,17 +278,21 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None
 
 def _agreement(q: Any, each: StatementFacts, report: Report | None) -> list[Question]:
     """Return how far evaluators agree with each other on a criterion, and with themselves."""
-    found = (report or {}).get("reliability")
+    found = answers_of(report or {}).get("reliability", {})
     inter, intra = ("", ""), ("", "")
-    if found:
-        shared = found["shared"].get(each.name) or {}
-        alpha = (shared.get("krippendorff_alpha") or {}).get("interval")
-        not_assessed = "InterAA not assessed: no output was rated by two workers who count."
+    criteria = found.get("criteria", [])
+    named = [one for one in criteria if len(criteria) == 1 or one["name"] == each.name]
+    if named:
+        key = ALPHA.get(AnswerKind(named[0]["answer"]), "")
+        between = named[0]["between"]
+        alpha = between.get(key)
+        not_assessed = "InterAA not assessed: nothing was judged by two workers who count."
         inter = (not_assessed, not_assessed) if alpha is None else (
-            (f"Krippendorff's α for interval data, of {counted(shared['n_items'], 'output')} that two workers or more "
-            "rated who count."),
+            (f"Krippendorff's α for {key.removeprefix('alpha_')} data, of {counted(between['n_items'], 'item')} that "
+            "two workers or more judged who count."),
             f"α = {alpha:.3f}",
         )  # fmt: skip
+    if found.get("intra"):
         median = found["intra"]["passed"]["correlations"]["pearson"]["quartiles"][1]
         not_assessed = "IntraAA not assessed: no worker who counts rated an item twice."
         intra = (not_assessed, not_assessed) if median is None else (

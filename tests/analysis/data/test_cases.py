@@ -231,7 +231,8 @@ def test_an_uploaded_file_without_systems_is_of_one(cases: Path, expected, owner
     run = finish(start_run(ratings_file=file, user=owner, settings=load_settings("likert")))
     assert run.report is not None
     assert len(run.report["summary"]["systems"]) == 1
-    alpha = {criterion: round(each["between"]["alpha"], 4) for criterion, each in run.report["agreement"].items()}
+    found = run.report["questions"]["reliability"]["criteria"]
+    alpha = {each["name"]: round(each["between"]["alpha_ordinal"], 4) for each in found}
     assert alpha == {criterion: levels["ordinal"] for criterion, levels in expected[name]["alpha"].items()}
 
 
