@@ -390,7 +390,6 @@ EVALSITE_METHODS = [
     "analysis.methods.study.criteria.BetweenCriteria",
     "analysis.methods.study.sensitivity.Sensitivity",
     "analysis.methods.study.metrics.Metrics",
-    "analysis.methods.study.assistance.Assistance",
 ]
 
 # Questions that are asked of responses of every kind, in the order of their sections.
@@ -403,6 +402,7 @@ EVALSITE_QUESTIONS = [
     "analysis.questions.sensitivity.Sensitivity",
     "analysis.questions.metrics.Metrics",
     "analysis.questions.metric_votes.MetricVotes",
+    "analysis.questions.assistance.Assistance",
 ]
 
 # Kinds of metrics that can be computed from outputs and references.

@@ -1,122 +1,231 @@
-"""What each metric adds to the human ratings of a study, in names: intervals, measured and predicted savings."""
+"""What each metric adds to human answers, in names: intervals, measured and predicted savings (METHOD §7)."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analysis.methods.study.study import Study
+from analysis.data.compared import ComparedPairs
+from analysis.data.output_scores import OutputScores
 from analysis.metrics.loading import SegmentScores
-from analysis.stats.pipeline import compare_assisted
-from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, predict_saving
-from analysis.stats.ratings import Mask, or_none
-from analysis.stats.scores import counted_items
+from analysis.stats.bradley_terry import Outcome
+from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, compare_with_metric, predict_saving
+from analysis.stats.ratings import Codes, Floats, Mask, or_none
 
 GROWTH = (1, 2, 4)
-"""How many times the ratings of now the saving is predicted for."""
+"""How many times the answers of now the saving is predicted for."""
+WIN_RATE = "win rate"
+_WON = {Outcome.LEFT: 1.0, Outcome.RIGHT: 0.0, Outcome.TIE: 0.5}
 
 
-def assist_ratings(study: Study, metrics: SegmentScores) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PeoplesScores:
+    """What people say of single outputs: scores, (n,), higher is better, of `systems` and `sources` (−1: not known).
+
+    `order`: codes of the systems that are compared, best first. `is_in_half`: bool, (n,), whether the score is by one
+    of every second worker. `measure`: what scores are, in a word. `weight`: what each weighs, if not the same.
+    """
+
+    systems: Sequence[str]
+    sources: Sequence[str]
+    order: Sequence[int]
+    score: Floats
+    system: Codes
+    worker: Codes
+    source: Codes
+    is_in_half: Mask
+    measure: str
+    weight: Floats | None = None
+
+    @classmethod
+    def of(cls, outputs: OutputScores, names: Sequence[str]) -> "PeoplesScores":
+        """Return the mean over criteria of what each worker says of an output; `names`: the systems, best first."""
+        shape = len(outputs.sources), len(outputs.systems), len(outputs.workers)
+        key = np.ravel_multi_index((outputs.source, outputs.system, outputs.worker), shape)
+        answered, answer = np.unique(key, return_inverse=True)
+        score = np.bincount(answer, outputs.score) / np.bincount(answer)
+        source, system, worker = np.unravel_index(answered, shape)
+        order = [outputs.systems.index(name) for name in names if name in outputs.systems]
+        labels = outputs.systems, outputs.sources, order
+        return cls(*labels, score, system, worker, source, every_second(worker), "score")
+
+    def compare(self, outputs: MetricOutputs, rows: Mask | slice = slice(None)) -> AssistedComparison:
+        """Return the comparison of the systems with a metric, by these rows."""
+        score, system, worker, source = self.score[rows], self.system[rows], self.worker[rows], self.source[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return compare_with_metric(score, system, worker, source, len(self.systems), outputs, weight=weight)
+
+    def outputs_of(self, metrics: SegmentScores, name: str) -> MetricOutputs:
+        """Return a metric's scores of single outputs of the compared systems, whether they were judged or not."""
+        code_of_system = {self.systems[code]: code for code in self.order}
+        system = np.array([code_of_system.get(label, -1) for label in metrics.systems], np.int64)[metrics.system]
+        code_of_source = {label: code for code, label in enumerate(self.sources)}
+        code_of_source |= {
+            label: len(code_of_source) + k for k, label in enumerate(metrics.sources) if label not in code_of_source
+        }
+        source = np.array([*(code_of_source[label] for label in metrics.sources), -1], np.int64)[metrics.source]
+        used = (metrics.metric == metrics.metrics.index(name)) & (system >= 0) & (source >= 0)
+        return MetricOutputs(metrics.scores[used], system[used], source[used])
+
+
+def every_second(worker: Codes) -> Mask:
+    """Return which rows are by one of every second worker that has some, (n,): a pilot within the answers."""
+    _, place = np.unique(worker, return_inverse=True)
+    return np.asarray(place % 2 == 0)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Comparisons with a metric, and the place of each pair of systems: which comparison, row and column."""
+
+    comparisons: Sequence[AssistedComparison]
+    places: Sequence[tuple[int, int, int]]
+
+    def of(self, name: str) -> Floats:
+        """Return a number of each pair, (n_pairs,)."""
+        return np.array([getattr(self.comparisons[k], name)[i, j] for k, i, j in self.places], np.float64)
+
+    def limit(self) -> float:
+        """Return the saving with many more scores; of several comparisons the mean, weighted by their variance."""
+        if len(self.comparisons) == 1:
+            return self.comparisons[0].limit
+        limits, variance = np.array([each.limit for each in self.comparisons]), self.of("standard_error") ** 2
+        known = ~np.isnan(limits) & ~np.isnan(variance)
+        return float(np.average(limits[known], weights=variance[known])) if variance[known].sum() else float("nan")
+
+
+def assist_scores(people: PeoplesScores, metrics: SegmentScores) -> dict[str, Any]:
     """Return the difference of every two systems by people alone and with each metric, and what that saves.
 
-    Savings are shares of the ratings, from 0 to 1. Metrics that save most come first; those that have scores of whole
+    Savings are shares of the answers, from 0 to 1. Metrics that save most come first; those that have scores of whole
     systems only are named apart. Undefined numbers are None.
     """
-    names, order = study.loaded.systems, study.order
-    pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
-    people: list[dict[str, Any]] = []
-    found: list[dict[str, Any]] = []
-    without: list[str] = []
-    for name in metrics.metrics:
-        outputs = outputs_of(study, metrics, name)
-        if not outputs.score.size:
-            without.append(name)
-            continue
-        compared = compare(study, outputs)
-        people = [{"systems": [names[i], names[j]]} | _by_people(compared, i, j) for i, j in pairs]
-        of_pairs = [_with_metric(compared, i, j) for i, j in pairs]
-        half = compare(study, outputs, _every_second_worker(study))
-        found.append(
-            {"name": name, "n_outputs": int(outputs.score.size)} | _savings(compared, half) | {"pairs": of_pairs}
-        )
-    found.sort(key=lambda metric: -(metric["saving"] or 0.0))
-    n_ratings = counted_items(study.ratings, study.analysis.is_kept).size
-    return {"n_ratings": int(n_ratings), "pairs": people, "metrics": found, "whole_systems_only": without}
+    order = people.order
+    places = [(0, i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
+
+    def compare(name: str, *, half: bool) -> tuple[_Pairs, int]:
+        outputs = people.outputs_of(metrics, name)
+        rows = people.is_in_half if half else slice(None)
+        return _Pairs([people.compare(outputs, rows)], places), int(outputs.score.size)
+
+    names = [[people.systems[i], people.systems[j]] for _, i, j in places]
+    without = [name for name in metrics.metrics if not people.outputs_of(metrics, name).score.size]
+    found = _describe([name for name in metrics.metrics if name not in without], names, compare)
+    return {"n_ratings": int(people.score.size), "measure": people.measure, "whole_systems_only": without, **found}
 
 
-def outputs_of(study: Study, metrics: SegmentScores, name: str) -> MetricOutputs:
-    """Return a metric's scores of single outputs of the study's systems, whether they were rated or not."""
-    code_of_system = {study.loaded.systems[code]: code for code in study.order}
-    system = np.array([code_of_system.get(label, -1) for label in metrics.systems], np.int64)[metrics.system]
-    code_of_source = {label: code for code, label in enumerate(study.loaded.sources)}
-    code_of_source |= {
-        label: len(code_of_source) + k for k, label in enumerate(metrics.sources) if label not in code_of_source
-    }
-    source = np.array([*(code_of_source[label] for label in metrics.sources), -1], np.int64)[metrics.source]
-    used = (metrics.metric == metrics.metrics.index(name)) & (system >= 0) & (source >= 0)
-    return MetricOutputs(metrics.scores[used], system[used], source[used])
+def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentScores) -> dict[str, Any]:
+    """Return the same of win rates: of every two systems the share of comparisons that the first one wins.
 
-
-def compare(study: Study, outputs: MetricOutputs, is_used: Mask | None = None) -> AssistedComparison:
-    """Return the comparison of a study's systems with a metric.
-
-    It uses the ratings of all workers, or of those in `is_used`, (n_workers,).
+    Ties count half. A metric predicts that the output of a source with the higher score wins. Each pair of systems is
+    an estimate of its own: of each comparison both sides are rated, 1 for what won and 0 for what lost, and every
+    source that has both scores is an output of each.
     """
-    design = study.settings.design(study.loaded.workers)
-    return compare_assisted(study.ratings, design, study.analysis, outputs, study.weights, is_used=is_used)
+    codes = [pairs.systems.index(name) for name in order if name in pairs.systems]
+    known = []
+    for place, i in enumerate(codes):
+        for j in codes[place + 1 :]:
+            is_of = ((pairs.first == i) & (pairs.second == j)) | ((pairs.first == j) & (pairs.second == i))
+            rows = is_of & (pairs.source >= 0)
+            known += [(i, j, rows)] if rows.any() else []
+    sources = [*pairs.sources, *(label for label in metrics.sources if label not in set(pairs.sources))]
+    won, is_in_half = np.array([_WON[Outcome(each)] for each in range(3)])[pairs.outcome], every_second(pairs.worker)
+
+    def compare(name: str, *, half: bool) -> tuple[_Pairs, int]:
+        scores, found, n = metrics.matrix(name, pairs.systems, sources), [], 0
+        for i, j, rows in known:
+            rows = rows & is_in_half if half else rows
+            by_first = np.where(pairs.first == i, won, 1 - won)[rows]
+            predicted = (np.sign(scores[:, i] - scores[:, j]) + 1) / 2
+            at = np.flatnonzero(~np.isnan(predicted))
+            outputs = MetricOutputs(
+                np.concatenate([predicted[at], 1 - predicted[at]]), np.repeat([0, 1], at.size), np.tile(at, 2)
+            )
+            both, sides = np.concatenate([by_first, 1 - by_first]), np.repeat([0, 1], by_first.size)
+            worker, source = (np.tile(each[rows], 2) for each in (pairs.worker, pairs.source))
+            found.append(compare_with_metric(both, sides, worker, source, 2, outputs))
+            n += at.size
+        return _Pairs(found, [(k, 0, 1) for k in range(len(found))]), n
+
+    names = [[pairs.systems[i], pairs.systems[j]] for i, j, _ in known]
+    judged = [name for name in metrics.metrics if known and compare(name, half=False)[1]]
+    without = [name for name in metrics.metrics if name not in judged]
+    n_votes = int(sum(np.count_nonzero(rows) for *_, rows in known))
+    found = _describe(judged, names, compare, is_rate=True)
+    return {"n_ratings": n_votes, "measure": WIN_RATE, "whole_systems_only": without, **found}
 
 
-def learn_savings(study: Study) -> list[dict[str, Any]]:
+def learn_savings(people: PeoplesScores, metrics: SegmentScores | None) -> list[dict[str, Any]]:
     """Return of each metric of a pilot its scores of outputs, and the saving with many more; empty without metrics."""
     found: list[dict[str, Any]] = []
-    if study.metrics is None:
+    if metrics is None:
         return found
-    for name in study.metrics.metrics:
-        outputs = outputs_of(study, study.metrics, name)
+    for name in metrics.metrics:
+        outputs = people.outputs_of(metrics, name)
         if outputs.score.size:
-            limit = compare(study, outputs).limit
+            limit = people.compare(outputs).limit
             found.append({"name": name, "n_outputs": int(outputs.score.size), "limit": or_none(limit)})
     return found
 
 
-def _every_second_worker(study: Study) -> Mask:
-    """Return every second worker whose ratings count, (n_workers,): a pilot within the study."""
-    is_kept = study.analysis.is_kept
-    return is_kept & (np.cumsum(is_kept) % 2 == 1)
+def _describe(
+    metrics: Sequence[str],
+    names: Sequence[Sequence[str]],
+    compare: Callable[..., tuple[_Pairs, int]],
+    *,
+    is_rate: bool = False,
+) -> dict[str, Any]:
+    """Return `pairs` by people, and `metrics` with savings and pairs; differences of shares become rates."""
+
+    def numbers(found: _Pairs, keys: dict[str, str]) -> list[dict[str, float | None]]:
+        columns = {key: found.of(name) for key, name in keys.items()}
+        if is_rate:
+            columns |= {key: (1 + columns[key]) / 2 for key in ("difference", "low", "high")}
+        return [{key: or_none(values[k]) for key, values in columns.items()} for k in range(len(names))]
+
+    people: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
+    for name in metrics:
+        compared, n_outputs = compare(name, half=False)
+        half, _ = compare(name, half=True)
+        by_people = numbers(compared, {key: key for key in ("difference", "low", "high")})
+        people = [{"systems": list(systems)} | one for systems, one in zip(names, by_people, strict=True)]
+        with_metric = {key: f"assisted_{key}" for key in ("low", "high")} | {"weight": "weight", "saving": "saving"}
+        of_pairs = numbers(compared, {"difference": "assisted"} | with_metric)
+        found.append(
+            {"name": name, "n_outputs": n_outputs}
+            | _savings(compared, half, sides=2 if is_rate else 1)
+            | {"pairs": of_pairs}
+        )
+    found.sort(key=lambda metric: -(metric["saving"] or 0.0))
+    return {"pairs": people, "metrics": found}
 
 
-def _savings(compared: AssistedComparison, half: AssistedComparison) -> dict[str, Any]:
-    """Return what a metric saves over all pairs together, and what was, and is, predicted."""
-    is_pair = np.tril(~np.isnan(compared.weight), -1)
-    alone, assisted = ((each[is_pair] ** 2).sum() for each in (compared.standard_error, compared.assisted_error))
-    share = compared.share_rated
+def _savings(compared: _Pairs, half: _Pairs, *, sides: int) -> dict[str, Any]:
+    """Return what a metric saves over all pairs together, and what was, and is, predicted.
+
+    `sides`: how often each answer is in a comparison.
+    """
+    is_pair = ~np.isnan(compared.of("weight"))
+    alone, assisted = ((compared.of(name)[is_pair] ** 2).sum() for name in ("standard_error", "assisted_error"))
+    shares = [each.share_rated for each in compared.comparisons if not np.isnan(each.share_rated)]
+    share = float(np.mean(shares)) if shares else float("nan")
+    p = [each.sample_p for each in compared.comparisons if not np.isnan(each.sample_p)]
+    limit = compared.limit()
     return {
-        "n_missing": compared.n_missing,
+        "n_missing": sum(each.n_missing for each in compared.comparisons) // sides,
         "share_rated": or_none(share),
-        "saving": or_none(1 - assisted / alone) if is_pair.any() else None,
-        "predicted_by_half": or_none(predict_saving(half.limit, share)),
-        "sample_p": or_none(compared.sample_p),
-        "limit": or_none(compared.limit),
+        "saving": or_none(1 - assisted / alone) if alone else None,
+        "predicted_by_half": or_none(predict_saving(half.limit(), share)),
+        "sample_p": min(1.0, min(p) * len(p)) if p else None,
+        "limit": or_none(limit),
         "predicted": [
             {
                 "times": times,
                 "share_rated": or_none(min(1.0, times * share)),
-                "saving": or_none(predict_saving(compared.limit, times * share)),
+                "saving": or_none(predict_saving(limit, times * share)),
             }
             for times in GROWTH
         ],
     }
-
-
-def _by_people(compared: AssistedComparison, i: int, j: int) -> dict[str, Any]:
-    return {name: or_none(getattr(compared, name)[i, j]) for name in ("difference", "low", "high")}
-
-
-def _with_metric(compared: AssistedComparison, i: int, j: int) -> dict[str, Any]:
-    names = {
-        "difference": "assisted",
-        "low": "assisted_low",
-        "high": "assisted_high",
-        "weight": "weight",
-        "saving": "saving",
-    }
-    return {key: or_none(getattr(compared, name)[i, j]) for key, name in names.items()}

@@ -79,7 +79,7 @@ def learn_from(study: Study, name: str) -> Pilot:
             "assignments": int(np.unique(ratings.assignment).size),
             "ratings": int(items.size),
             "points_per_z": points,
-            "metrics": learn_savings(study),
+            "metrics": learn_savings(study.peoples_scores, study.metrics),
             "variances": {each: levels if each == "worker" else found.variance.get(each) for each in COMPONENTS},
         },
         notes=[f"{name}: {note}" for note in notes],

@@ -33,6 +33,8 @@ def criteria_of(report: Mapping[str, object]) -> list[str]:
 def answers_of(report: Report) -> Mapping[str, Report]:
     """Return the answers to questions by their slugs; those of earlier versions, kept elsewhere, as they are now."""
     answers: Mapping[str, Report] = report.get("questions", {})
+    if "assistance" in report:
+        answers = {**answers, "assistance": report["assistance"]}
     if "reliability" in answers:
         return answers
     if study := report.get("reliability"):

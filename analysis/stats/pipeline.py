@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from analysis.stats.conduct import References, compare_references
 from analysis.stats.inference import Comparison, compare_clustered
-from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, compare_with_metric
 from analysis.stats.quality import WorkerTests, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings, match_twins
 from analysis.stats.scores import (
@@ -193,39 +192,6 @@ def compare_recommended(
     counted = counted_ratings(ratings, design, analysis)
     of_rating = None if weight is None else weight[counted.assignment]
     return compare_clustered(*counted.columns(), ratings.n_systems, weight=of_rating)
-
-
-def compare_assisted(
-    ratings: Ratings,
-    design: Design,
-    analysis: ScoredRatings,
-    outputs: MetricOutputs,
-    weight: Floats | None = None,
-    *,
-    is_used: Mask | None = None,
-) -> AssistedComparison:
-    """Return the recommended comparison of every two systems, by ratings alone and with a metric's scores of outputs.
-
-    Parameters
-    ----------
-    ratings, design, analysis, weight
-        As in `compare_recommended`.
-    outputs : MetricOutputs
-    is_used : bool, (n_workers,), optional
-        Workers whose ratings are taken; all by default.
-
-    Returns
-    -------
-    AssistedComparison
-
-    References
-    ----------
-    METHOD §7.
-    """
-    counted = counted_ratings(ratings, design, analysis)
-    taken = slice(None) if is_used is None else is_used[counted.worker]
-    of_rating = None if weight is None else weight[counted.assignment[taken]]
-    return compare_with_metric(*counted.columns(taken), ratings.n_systems, outputs, weight=of_rating)
 
 
 def counted_ratings(ratings: Ratings, design: Design, analysis: ScoredRatings) -> CountedRatings:

@@ -454,6 +454,12 @@ def before(method: str, **parts: Any) -> dict[str, Any]:
     return {"settings": {"method": method, "criteria": []}, **parts}
 
 
+def test_savings_of_before_are_shown_as_those_of_today() -> None:
+    assistance = {"n_ratings": 9, "pairs": [], "metrics": [], "whole_systems_only": ["BLEU"]}
+    [section] = sections_of_questions({"settings": {}, "assistance": assistance})
+    assert section.slug == "metric-savings" and "whole systems" in section.finding
+
+
 def test_studies_of_before_are_shown_as_those_of_today() -> None:
     report = {"settings": {"criteria": [{"name": "fun"}]}, "reliability": STUDY_BEFORE}
     sections = {section.slug: section for section in sections_of_questions(report)}

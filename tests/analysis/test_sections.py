@@ -130,7 +130,6 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "between_criteria",
         "sensitivity",
         "metrics",
-        "assistance",
         "spread",
     ]
     slugs = [section.slug for section in sections_of(run.report)]

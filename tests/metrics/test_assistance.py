@@ -71,7 +71,7 @@ def test_the_best_metric_is_told_with_measured_and_predicted_savings(ratings, ou
     every = N_RATED + N_MORE
     rows = rows_of_metric(outputs, "noise", every, 500) + rows_of_metric(outputs, "close", every, 5)
     document = analysed(ratings, [*rows, *(f"whole,{system},,1" for system in SYSTEMS)])
-    found = document["assistance"]
+    found = document["questions"]["assistance"]
     close, noise = found["metrics"]
     assert (close["name"], noise["name"], found["whole_systems_only"]) == ("close", "noise", ["whole"])
     assert found["n_ratings"] == 360 and close["n_outputs"] == every * 3 and close["n_missing"] == 0
@@ -100,7 +100,7 @@ def test_the_best_metric_is_told_with_measured_and_predicted_savings(ratings, ou
 def test_the_difference_by_people_is_the_recommended_one(ratings, outputs):
     document = analysed(ratings, rows_of_metric(outputs, "close", N_RATED + N_MORE, 5))
     recommended = {tuple(pair["systems"]): pair for pair in document["recommended"]["pairs"]}
-    for pair in document["assistance"]["pairs"]:
+    for pair in document["questions"]["assistance"]["pairs"]:
         other = recommended[tuple(pair["systems"])]
         assert [pair[name] for name in ("difference", "low", "high")] == [
             other[name] for name in ("difference", "low", "high")
@@ -111,9 +111,9 @@ def test_where_all_outputs_are_rated_nothing_is_promised(ratings, outputs):
     rated = {(row.split(",")[4], row.split(",")[3]) for row in ratings.read_text().splitlines()[1:]}
     rows = rows_of_metric(outputs, "close", N_RATED, 5)
     document = analysed(ratings, rows)
-    assert document["assistance"]["metrics"][0]["share_rated"] == len(rated) / (3 * N_RATED) < 1
+    assert document["questions"]["assistance"]["metrics"][0]["share_rated"] == len(rated) / (3 * N_RATED) < 1
     document = analysed(ratings, [row for row in rows if tuple(row.split(",")[1:3]) in rated])
-    metric = document["assistance"]["metrics"][0]
+    metric = document["questions"]["assistance"]["metrics"][0]
     assert (metric["share_rated"], metric["saving"], metric["limit"]) == (1, 0, None)
     assert section_of(document).finding.startswith("Nothing: every output with a score was rated.")
 
@@ -126,7 +126,7 @@ def test_scores_of_whole_systems_add_nothing(ratings):
 
 def test_outputs_that_were_not_drawn_at_random_are_warned_of(ratings, outputs):
     document = analysed(ratings, rows_of_metric(outputs, "close", N_RATED + N_MORE, 5, shift=30))
-    assert document["assistance"]["metrics"][0]["sample_p"] < 0.001
+    assert document["questions"]["assistance"]["metrics"][0]["sample_p"] < 0.001
     assert section_of(document).finding.startswith(
         "The rated outputs do not look like a random sample: close separates"
     )
@@ -136,7 +136,7 @@ def test_a_system_without_scores_and_gaps_are_told(ratings, outputs):
     rows = rows_of_metric(outputs, "close", N_RATED + N_MORE, 5)
     kept = [row for row in rows if ",birch," not in row and not row.startswith(("close,alder,q1,", "close,cedar,q2,"))]
     document = analysed(ratings, kept)
-    metric, pairs = document["assistance"]["metrics"][0], rows_of(document, "metric-assisted")
+    metric, pairs = document["questions"]["assistance"]["metrics"][0], rows_of(document, "metric-assisted")
     assert metric["n_missing"] > 100
     of_birch = [row for row in pairs if "birch" in row]
     assert all(row[-2:] == [None, None] and row[3:6] == row[6:9] for row in of_birch)

@@ -1,4 +1,4 @@
-"""Reliability of a study: what is asked of every kind of response (`analysis.questions`), by its arrays."""
+"""What is asked of every kind of response (`analysis.questions`), answered by the arrays of a study."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
+from analysis.metrics.assistance import assist_scores
+from analysis.questions.assistance import Assistance
 from analysis.questions.halves import SEED, Halves, describe_halves
 from analysis.questions.reliability import Reliability as AskedReliability
 from analysis.questions.reliability import measure_reliability
@@ -18,14 +20,17 @@ N_SPLITS = 500
 
 
 class Reliability(Method):
-    """How far workers agree, and how far the ranking depends on who rated: answers to questions."""
+    """How far workers agree, how far the ranking depends on who rated, and what metrics add: answers to questions."""
 
     slug = "reliability"
 
     def detail(self, study: Study) -> dict[str, Any]:
         """Return `questions`, with the answers."""
         agreement = measure_reliability(study.judgements)
-        return {"questions": {AskedReliability.slug: agreement, Halves.slug: _halves(study)}}
+        answers = {AskedReliability.slug: agreement, Halves.slug: _halves(study)}
+        if study.metrics:
+            answers[Assistance.slug] = assist_scores(study.peoples_scores, study.metrics)
+        return {"questions": answers}
 
     def sections(self, report: Report) -> list[Section]:
         """Return none: questions have their own."""

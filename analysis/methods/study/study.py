@@ -12,6 +12,7 @@ from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.ratings.loading import LoadedRatings
 from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import AnalysisSettings, RatedCriterion
+from analysis.metrics.assistance import PeoplesScores
 from analysis.metrics.loading import SegmentScores
 from analysis.stats.inference import Comparison, TooLargeError
 from analysis.stats.pipeline import Analysis, Progress, analyse, counted_ratings
@@ -99,6 +100,18 @@ class Study:
             self.analysis.is_kept,
             self.analysis.workers.verdict == Verdict.FAILED,
             np.where(design.is_negative, low + high - given, given),
+        )
+
+    @property
+    def peoples_scores(self) -> PeoplesScores:
+        """The z of single ratings that count, and of systems with outputs, best first."""
+        design, is_kept = self.settings.design(self.loaded.workers), self.analysis.is_kept
+        counted = counted_ratings(self.ratings, design, self.analysis)
+        return PeoplesScores(
+            *(self.loaded.systems, self.loaded.sources, self.order, *counted.columns()),
+            is_in_half=(is_kept & (np.cumsum(is_kept) % 2 == 1))[counted.worker],
+            measure="z",
+            weight=None if self.weights is None else self.weights[counted.assignment],
         )
 
     @property

@@ -1,14 +1,13 @@
-"""Human ratings and a metric together: narrower intervals, what they save, and what they would save (METHOD §7)."""
+"""People and a metric together: narrower intervals, what they save, and what they would save (METHOD §7)."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from analysis.methods.study import Method
-from analysis.methods.study.study import Study
-from analysis.metrics.assistance import assist_ratings
+from analysis.metrics.assistance import WIN_RATE, PeoplesScores, assist_scores, assist_votes
+from analysis.questions import Asked, Question
 from analysis.questions.metrics import PAGE
 from analysis.results.procedures import PAIRS_SHOWN
 from analysis.results.sections import Cell, Column, Output, Range, Section, Table, in_percent
+from analysis.results.stored import Report
 from analysis.results.words import p_equals
 
 _SHOWN = Output.FILES | Output.PAGE
@@ -18,26 +17,50 @@ _HOLDS = (
     "What a metric prefers is measured on the rated outputs and taken away again, so it does not move the difference "
     "in the mean. This holds only if the rated outputs are a random sample of those with a score."
 )
-Report = Mapping[str, Any]
+_TITLE = "What does a metric add to the human ratings?"
 
 
-class Assistance(Method):
-    """Differences of systems by ratings and a metric together, where a study has a metric's scores of outputs."""
+class Assistance(Question):
+    """Differences of systems, or win rates, by people and a metric together."""
 
     slug = "assistance"
+    title = _TITLE
+    page = PAGE
 
-    def detail(self, study: Study) -> dict[str, Any]:
-        """Return `assistance`, as `assist_ratings` does; nothing where the study has no scores of metrics."""
-        return {self.slug: assist_ratings(study, study.metrics)} if study.metrics else {}
+    def is_asked(self, asked: Asked) -> bool:
+        """Whether there are scores of metrics."""
+        return asked.metrics is not None
 
-    def sections(self, report: Report) -> list[Section]:
+    def refuse(self, asked: Asked) -> str:
+        """Return that it must be known which outputs were judged."""
+        if refused := super().refuse(asked):
+            return refused
+        is_known = asked.outputs() is not None or asked.comparisons() is not None
+        return "" if is_known else "It is not known which outputs people judged, so no metric can be joined with them."
+
+    def compute(self, asked: Asked) -> dict[str, Any]:
+        """Return what `assist_scores` and `assist_votes` do."""
+        outputs, pairs, metrics = asked.outputs(), asked.comparisons(), asked.metrics
+        if metrics is None:
+            return {}
+        if outputs is not None:
+            return assist_scores(PeoplesScores.of(outputs, asked.order), metrics)
+        return {} if pairs is None else assist_votes(pairs, asked.order, metrics)
+
+    def sections(self, found: Report) -> list[Section]:
         """Return what each metric saves, and every pair of systems with the one that saves most."""
-        found = report.get(self.slug)
-        if not found or not (found["metrics"] or found["whole_systems_only"]):
+        if not (found["metrics"] or found["whole_systems_only"]):
             return []
         tables = [_savings(found), _pairs_shown(found), _pairs_in_files(found)] if found["metrics"] else []
-        heading = "What does a metric add to the human ratings?"
-        return [Section("metric-savings", heading, _finding(found), tables, page=PAGE)]
+        return [Section("metric-savings", _TITLE, _finding(found), tables, page=PAGE)]
+
+
+def _what(found: Report) -> str:
+    """Return what the numbers of pairs are, in words; of results of before it was always z."""
+    measure = found.get("measure", "z")
+    if measure == WIN_RATE:
+        return "Share of comparisons that the first system wins, ties counted half,"
+    return f"Difference in {measure}"
 
 
 def _words(share: float) -> str:
@@ -120,8 +143,9 @@ _PEOPLE, _METRIC = ("difference", "low", "high"), ("difference", "low", "high", 
 
 def _pairs_shown(found: Report) -> Table:
     best, pairs = found["metrics"][0], found["pairs"]
+    between = " over " if found.get("measure") == WIN_RATE else " − "
     caption = (
-        f"Difference in z by people alone, and by people with {best['name']}, each with its 95 % interval for this "
+        f"{_what(found)} by people alone, and by people with {best['name']}, each with its 95 % interval for this "
         "pair and one look. λ: how much of the metric is used, from 0 to 1; a dash: it has no score of one of the "
         f"systems. Saved: of a single pair imprecise, below 0 where its interval came out wider by chance. {_HOLDS}"
     )
@@ -133,7 +157,7 @@ def _pairs_shown(found: Report) -> Table:
     ]
     rows: list[list[Cell]] = [
         [
-            f"{pair['systems'][0]} − {pair['systems'][1]}",
+            between.join(pair["systems"]),
             *(pair["difference"], Range(pair["low"], pair["high"])),
             *(own["difference"], Range(own["low"], own["high"]), own["weight"], in_percent(own["saving"])),
         ]
@@ -144,7 +168,7 @@ def _pairs_shown(found: Report) -> Table:
 
 def _pairs_in_files(found: Report) -> Table:
     caption = (
-        "Difference in z by people alone and by people with a metric, with 95 % intervals of each pair for one look; "
+        f"{_what(found)} by people alone and by people with a metric, with 95 % intervals of each pair for one look; "
         f"λ is how much of the metric is used. {_HOLDS}"
     )
     columns = [Column("metric"), Column("system"), Column("compared with")]
