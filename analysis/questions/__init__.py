@@ -113,9 +113,8 @@ class Asked:
         """
         others = set(self.workers) - set(workers)
         left_out = [others | {name for name, is_in in zip(workers, part, strict=True) if not is_in} for part in parts]
-        return np.array([self.scores_in(self.without(names)) for names in left_out]).reshape(
-            len(parts), len(self.order)
-        )
+        scores = [self.scores_in(self.without(names)) for names in left_out]
+        return np.array(scores).reshape(len(parts), len(self.order))
 
 
 class Question(ABC):
