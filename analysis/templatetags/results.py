@@ -261,7 +261,7 @@ def setting(value: Any, change: SettingChange) -> str:
 _P_STEPS = (0.1, 0.05, 0.01, 0.001, 0.0001)
 _SUPERIORITY_STEPS = (0.5, 0.55, 0.6, 0.65, 0.7)
 _CONCLUDED = {
-    True: "p that the row's system is no better than the column's, two-sided, after Holm's correction",
+    True: "p of the difference, two-sided and corrected by Holm, in the row of the better system",
     False: "One-sided p of the rank-sum test that the row's system beats the column's, not corrected",
 }
 _CAPTIONS = {
@@ -283,29 +283,29 @@ def heatmap(comparison: Comparison, value: str) -> dict[str, Any]:
 
     steps = enumerate(_SUPERIORITY_STEPS, start=1)
     legend = [{"heat": 0, "text": "≤ 0.5"}, *({"heat": k, "text": f"> {bound:g}"} for k, bound in steps)]
-    matrix = _matrix(comparison.order, getattr(comparison, value), drawn)
-    return matrix | {"caption": f"{_CAPTIONS[value]}: {comparison.name}", "legend": None if is_p else legend}
+    cells = [[drawn(cell) for cell in row] for row in getattr(comparison, value)]
+    caption = f"{_CAPTIONS[value]}: {comparison.name}"
+    return _matrix(comparison.order, cells) | {"caption": caption, "legend": None if is_p else legend}
 
 
 @register.inclusion_tag("components/heatmap.html")
-def conclusions(report: Report, systems: list[str]) -> dict[str, Any]:
+def conclusions(report: Report, systems: Sequence[str]) -> dict[str, Any]:
     """Draw by how small a p a report concludes that the row's system is better; nothing where it is the worse one."""
+    tested = conclusions_of(report, systems)
 
-    def drawn(p: float | None) -> dict[str, Any]:
-        return {"text": DASH if p is None else "" if p == 1 else p_value(p), "heat": heat_of_p(1 if p is None else p)}
+    def drawn(p: float | None, of_other: float | None) -> dict[str, Any]:
+        is_worse = p == 1 and of_other != 1
+        return {"text": DASH if p is None else "" if is_worse else p_value(p), "heat": 0 if p is None else heat_of_p(p)}
 
-    return _matrix(systems, conclusions_of(report, systems), drawn) | {"caption": _CONCLUDED[is_corrected(report)]}
+    cells = [list(map(drawn, row, column)) for row, column in zip(tested, zip(*tested, strict=True), strict=True)]
+    return _matrix(systems, cells) | {"caption": _CONCLUDED[is_corrected(report)]}
 
 
-def _matrix(
-    systems: Sequence[str],
-    values: Sequence[Sequence[float | None]],
-    drawn: Callable[[float | None], dict[str, Any]],
-) -> dict[str, Any]:
+def _matrix(systems: Sequence[str], cells: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
     """Return systems and rows of components/heatmap.html, with an empty diagonal."""
     rows = [
-        {"name": name, "cells": [drawn(cell) if i != j else {"heat": None} for j, cell in enumerate(row)]}
-        for i, (name, row) in enumerate(zip(systems, values, strict=True))
+        {"name": name, "cells": [*row[:place], {"heat": None}, *row[place + 1 :]]}
+        for place, (name, row) in enumerate(zip(systems, cells, strict=True))
     ]
     return {"systems": systems, "rows": rows}
 

@@ -1,7 +1,10 @@
 """The heatmaps."""
 
 import re
+from collections.abc import Sequence
+from copy import deepcopy
 from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -9,7 +12,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from analysis.results.values import get_comparisons
-from analysis.templatetags.results import heat_of_p, heat_of_superiority, heatmap, number, p_value, signed
+from analysis.templatetags.results import conclusions, heat_of_p, heat_of_superiority, heatmap, number, p_value, signed
 
 
 def heat_of(client: Client, run: AnalysisRun, query: str = ""):
@@ -35,8 +38,33 @@ def test_each_criterion_and_value_is_shown(
     page = heat_of(owner_client, done_with_two_criteria, f"?criterion={criterion}&value={value}").text
     assert drawn["caption"].replace("'", "&#x27;").replace(">", "&gt;") in page
     shown = [cell["text"] for row in drawn["rows"] for cell in row["cells"] if cell["heat"] is not None]
-    heat = page[page.index('<table class="heatmap"') :].split("</table>")[0]
+    heat = page[page.rindex('<table class="heatmap"') :].split("</table>")[0]
     assert [unescape(text) for text in re.findall(r'<td(?: class="heat-.")?>([^<]+)</td>', heat)] == shown
+
+
+def concluded(report: dict[str, Any], systems: Sequence[str] = "abc") -> list[list[tuple[str, int | None]]]:
+    """Return text and colour of each cell of the matrix of a report."""
+    return [[(cell.get("text"), cell["heat"]) for cell in row["cells"]] for row in conclusions(report, systems)["rows"]]
+
+
+def test_a_matrix_has_the_p_of_every_pair_in_the_row_of_the_better_system() -> None:
+    pairs = [{"systems": pair, "p_holm": p} for pair, p in (("ab", 0.003), ("ac", 1.0), ("bc", None))]
+    assert concluded({"settings": {"method": "ordinal"}, "summary": {}, "pairs": pairs}) == [
+        [(None, None), (".0030", 3), ("> .9999", 0)],
+        [("", 0), (None, None), ("–", 0)],
+        [("> .9999", 0), ("–", 0), (None, None)],
+    ]
+
+
+@pytest.mark.parametrize("by_studies", [False, True])
+def test_the_matrix_of_a_study_has_what_it_concludes_by(done: AnalysisRun, by_studies: bool) -> None:
+    report = deepcopy(done.report)
+    if by_studies:
+        report["summary"]["concluded_by"] = "studies"
+    of_best = [pair["p_holm"] for pair in report["recommended"]["pairs"] if pair["systems"][0] == "alder"]
+    expected = report["summary"]["significance"]["p"][0][1:] if by_studies else of_best
+    found = concluded(report, ["alder", "birch", "cedar"])
+    assert [text for text, _ in found[0][1:]] == [p_value(p) for p in expected]
 
 
 def test_pairs_that_differ_are_counted(owner_client: Client, done: AnalysisRun) -> None:
