@@ -1,30 +1,39 @@
-"""Attributes of a campaign's invited raters and its sources, as columns beside what was answered."""
+"""Attributes of a campaign's invited raters and its sources, and what assignments weigh, as columns beside what was
+answered."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from annotation.models import Invitation, Worker
+import numpy as np
+
+from annotation.models import Assignment, Invitation, Worker
 from annotation.worker_names import NameWorker
-from campaigns.contracts.attributes import plain_attribute
+from campaigns.contracts.attributes import DRAW_WEIGHT, plain_attribute
+from campaigns.design.drawing import draw_weights
 from campaigns.models import Campaign
 
 _WORKER, _SOURCE = ("worker", "rater"), ("seg_id", "source")
 
 
 class ResponseAttributes(NamedTuple):
-    """What is known of raters, and of sources by name, in the order of `names_of_raters` and `names_of_sources`."""
+    """What is known of raters, and of sources by name, in the order of `names_of_raters` and `names_of_sources`.
+
+    `weights`: what answers of each finished assignment weigh, by its id; none if no HIT was drawn at random.
+    """
 
     names_of_raters: tuple[str, ...]
     raters: list[tuple[Worker, tuple[str, ...]]]
     names_of_sources: tuple[str, ...]
     sources: dict[str, tuple[str, ...]]
+    weights: Mapping[int, float]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns; an attribute of raters is called so where sources have one of its name."""
         of_sources = {plain_attribute(name) for name in self.names_of_sources}
         of_raters = (f"rater {name}" if plain_attribute(name) in of_sources else name for name in self.names_of_raters)
-        return *of_raters, *self.names_of_sources
+        return *of_raters, *self.names_of_sources, *([DRAW_WEIGHT] if self.weights else [])
 
     def beside(
         self, columns: Sequence[str], rows: Iterable[tuple[Any, ...]], names: NameWorker
@@ -35,24 +44,49 @@ class ResponseAttributes(NamedTuple):
         """
         worker, source = (next(columns.index(name) for name in of if name in columns) for of in (_WORKER, _SOURCE))
         of_worker = {names(worker): cells for worker, cells in self.raters}
+        assignment = columns.index("assignment")
         no_rater, no_source = ("",) * len(self.names_of_raters), ("",) * len(self.names_of_sources)
         for row in rows:
-            yield *row, *of_worker.get(row[worker], no_rater), *self.sources.get(row[source], no_source)
+            of_draw = (self.weights.get(row[assignment], ""),) if self.weights else ()
+            yield *row, *of_worker.get(row[worker], no_rater), *self.sources.get(row[source], no_source), *of_draw
 
 
 def attributes_of(campaign: Campaign) -> ResponseAttributes:
-    """Return the attributes of a campaign's invited raters and sources. Two queries."""
+    """Return the attributes of a campaign's invited raters and sources, and what its assignments weigh. Three queries,
+    two more where HITs were drawn at random.
+    """
     invited = Invitation.objects.filter(campaign=campaign).exclude(attribute_values={}).select_related("worker")
     raters = [(each.worker, each.attribute_values) for each in invited]
     known = campaign.sources.exclude(attribute_values={}).order_by()
     sources = list(known.values_list("name", "attribute_values").iterator())
+    drawn = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
+    is_drawn = drawn.filter(draw_probability__isnull=False).exists()
     names, of_sources = (_names(values for _, values in found) for found in (raters, sources))
     return ResponseAttributes(
         names,
         [(worker, _cells(values, names)) for worker, values in raters],
         of_sources,
         {name: _cells(values, of_sources) for name, values in sources},
+        weigh_draws(campaign, drawn.values_list(*DRAWN)) if is_drawn else {},
     )
+
+
+DRAWN = ("pk", "started_at", "draw_probability", "even_probability")
+"""The columns of an assignment that say what its answers weigh."""
+_Drawn = tuple[int, datetime, float | None, float | None]
+
+
+def weigh_draws(campaign: Campaign, drawn: Iterable[_Drawn]) -> dict[int, float]:
+    """Return what the answers of assignments weigh, by id; none if no HIT was drawn at random. One query if one was.
+
+    `drawn`: the columns `DRAWN` of all assignments whose answers are analysed.
+    """
+    order = sorted(drawn, key=lambda row: (row[1], row[0]))
+    if all(probability is None for _, _, probability, _ in order):
+        return {}
+    probability, even = (np.array([row[k] for row in order], np.float64) for k in (2, 3))  # NaN for None
+    weights = draw_weights(probability, even, campaign.hits.count() * campaign.workers_per_hit).round(9)
+    return dict(zip((row[0] for row in order), weights.tolist(), strict=True))
 
 
 def _names(found: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

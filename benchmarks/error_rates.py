@@ -52,11 +52,10 @@ from analysis.stats.permutation import compare_permuted
 from analysis.stats.pipeline import CountedRatings, Design, analyse, compare_recommended, counted_ratings
 from analysis.stats.scores import Unit
 from analysis.stats.sequences import at_every_look
-from analysis.stats.weighting import draw_weights
 from benchmarks.headlines import KINDS
 from benchmarks.headlines import measure as measure_headlines
 from benchmarks.worlds import N_SYSTEMS, WORLDS, Codes, Matrix, simulate, simulate_hits
-from campaigns.design.drawing import draw_probabilities, even_probabilities, weigh_hits
+from campaigns.design.drawing import draw_probabilities, draw_weights, even_probabilities, weigh_hits
 
 N_EQUAL, N_DIFFERENT, N_LOOKS, N_STOPPED = 400, 150, 100, 50
 STOPPED_STEPS, STOPPED_WORKERS = (3, 6), 100

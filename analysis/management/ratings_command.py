@@ -182,6 +182,7 @@ class RatingsCommand(BaseCommand, ABC):
             "unit": options.get("unit"),
             "comparison": options.get("comparison"),
             "groups": tuple(options.get("groups") or ()) or None,
+            "workers_planned": options.get("workers_planned"),
         }
         if options["protocol"]:
             settings = load_settings(options["protocol"])

@@ -54,8 +54,9 @@ class ResponsesFile:
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     def choices_for(self, settings: AnalysisSettings) -> Choices:
-        """Return how it is read, with the columns by whose groups systems are compared."""
-        return replace(self.choices, groups=settings.groups)
+        """Return how it is read, with the columns by whose groups systems are compared, and that of weights."""
+        weights = [settings.weights] if settings.weights else []
+        return replace(self.choices, groups=(*settings.groups, *weights))
 
 
 class PaperSentences(NamedTuple):

@@ -5,7 +5,7 @@ and `groups_sections` to its sections.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,7 +120,11 @@ def compare_by_groups(
 
     `find` returns the scores that count, and is not called for nothing.
     """
-    return {"groups": describe_groups(find(), higher_is_better=higher_is_better)} if settings.groups else {}
+    if not settings.groups:
+        return {}
+    found = find()
+    asked = replace(found, attributes={name: found.attributes[name] for name in settings.groups})
+    return {"groups": describe_groups(asked, higher_is_better=higher_is_better)}
 
 
 def describe_groups(found: GroupedScores, *, higher_is_better: bool = True) -> list[dict[str, Any]]:

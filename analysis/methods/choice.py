@@ -20,12 +20,12 @@ from analysis.methods.choice_reading import ChoiceData, Choices, load_choices
 from analysis.methods.choice_sections import sections_of_choices
 from analysis.methods.clusters import explain_single, with_several
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import SystemScores, closing, list_pairs, summarise_systems
+from analysis.methods.system_scores import SystemScores, closing, list_pairs, summarise_systems, weights_in
 from analysis.methods.workers import JudgedWorkers, judge_workers, judgements_of, worker_parts, workers_section
 from analysis.results.sections import Section
 from analysis.stats.labels import count_answers
 from analysis.stats.ratings import Floats, or_none
-from analysis.stats.segment_means import ClusteredMeans, clustered_means, means_over_criteria
+from analysis.stats.segment_means import ClusteredMeans, clustered_means, means_over_criteria, shares_of
 from analysis.stats.shares import binomial_p, exact_interval, mcnemar_test
 from campaigns.contracts.method import NamedCriterion
 from campaigns.responses import get_response_kind
@@ -118,8 +118,7 @@ class Choice(ResponseMethod[ChoiceData]):
         if not judged.is_counted.all():
             data = data.of_workers(judged.is_counted)
         rows, parts = data.ordinary, _parts(data, settings)
-        n_planned = settings.workers_planned
-        found = _score_only(parts[0], n_planned) if len(parts) == 1 else _score_several(rows, parts, n_planned)
+        found = _score_only(parts[0], settings) if len(parts) == 1 else _score_several(rows, parts, settings)
         scores = found.systems
         order = [scores.names[code] for code in scores.order]
         summary = summarise_systems(self.slug, settings, scores) | {
@@ -245,20 +244,22 @@ def _in_groups(rows: Responses, parts: Sequence[_Answered], scores: SystemScores
     return GroupedScores(value, rows.system, scores.names, scores.order, clusters, rows.attributes, part=part)
 
 
-def _score_only(part: _Answered, n_planned: int | None) -> _Scored:
+def _score_only(part: _Answered, settings: AnalysisSettings) -> _Scored:
     """Return the share of good answers of each system, beside its shares of options."""
     data, rows = part.data, part.data.rows
     n = len(rows.systems)
     n_of = np.bincount(rows.system, minlength=n)
     value = np.zeros(rows.n) if part.is_good is None else part.is_good.astype(float)
-    groups = with_several({"worker": rows.worker, "source": rows.source}, n_planned)
-    found = clustered_means(value, rows.system, n, None, groups)
+    groups = with_several({"worker": rows.worker, "source": rows.source}, settings.workers_planned)
+    weight = weights_in(rows.attributes, settings)
+    share = None if weight is None else shares_of(weight, rows.system)
+    found = clustered_means(value, rows.system, n, share, groups)
     shares = _shares(data, n_of)
     criteria = {name: shares[:, k] / n_of for k, name in enumerate(data.options)}
     return _Scored(_as_scores(rows, found, n_of, criteria, is_known=part.is_good is not None), found.n_clusters, {})
 
 
-def _score_several(rows: Responses, parts: Sequence[_Answered], n_planned: int | None) -> _Scored:
+def _score_several(rows: Responses, parts: Sequence[_Answered], settings: AnalysisSettings) -> _Scored:
     """Return the mean over criteria of each system's share of good answers, of those where some are known to be good.
 
     `rows`: the ordinary rows on all criteria, which are in the order of `parts`.
@@ -268,12 +269,14 @@ def _score_several(rows: Responses, parts: Sequence[_Answered], n_planned: int |
     value, place = _values(rows, parts), np.full(len(parts), -1)
     place[counting] = np.arange(len(counting))
     used = ~np.isnan(value) if counting else np.ones(rows.n, bool)
-    groups = with_several({"worker": rows.worker[used], "source": rows.source[used]}, n_planned)
+    groups = with_several({"worker": rows.worker[used], "source": rows.source[used]}, settings.workers_planned)
     system, n_of = rows.system[used], np.bincount(rows.system[used], minlength=n)
     if not counting:
         found = clustered_means(np.zeros(rows.n), system, n, None, groups)
         return _Scored(_as_scores(rows, found, n_of, {}, is_known=False), found.n_clusters, {})
-    means = means_over_criteria(value[used], system, place[rows.criterion[used]], (n, len(counting)), groups)
+    weight = weights_in(rows.take(used).attributes, settings)
+    shape = n, len(counting)
+    means = means_over_criteria(value[used], system, place[rows.criterion[used]], shape, groups, weight)
     of = {parts[code].name: each for code, each in zip(counting, means.of, strict=True)}
     criteria = {name: each.mean for name, each in of.items()}
     return _Scored(_as_scores(rows, means.overall, n_of, criteria, is_known=True), means.overall.n_clusters, of)

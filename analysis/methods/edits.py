@@ -22,6 +22,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -104,7 +105,7 @@ class PostEdits(ResponseMethod[Responses]):
         of_summary, of_workers = worker_parts(data, judged, settings)
         is_counted = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
         data, edits = data.take(is_counted), edits.take(is_counted)
-        rates = _rates(data, edits, settings.workers_planned)
+        rates = _rates(data, edits, settings)
         n_of = np.bincount(data.system, minlength=len(data.systems))
         found = rates[HTER]
         scores = SystemScores(
@@ -248,18 +249,20 @@ def _compare(ter: Any, output: str, edited: str) -> tuple[int, int, int, int]:
     return n_edits, max(len(words), 1), len(edited), edit_distance(output, edited)
 
 
-def _rates(data: Responses, edits: Edits, n_planned: int | None) -> Mapping[str, ClusteredMeans]:
+def _rates(data: Responses, edits: Edits, settings: AnalysisSettings) -> Mapping[str, ClusteredMeans]:
     """Return the rates of systems that the file has the numbers for."""
     sums = {HTER: (100 * edits.n_edits, edits.n_words), CHARACTERS: (100 * edits.n_changed, edits.n_characters)}
     for name, column in ((SECONDS, "seconds"), (KEYSTROKES, "keystrokes")):
         if column in data.numbers and not np.isnan(data.numbers[column]).all():
             sums[name] = data.numbers[column], edits.n_words
     groups = {"worker": data.worker, "source": data.source}
+    weight = weights_in(data.attributes, settings)
     found = {}
     for name, (numerator, denominator) in sums.items():
         known = ~np.isnan(numerator)
-        own = with_several({each: codes[known] for each, codes in groups.items()}, n_planned)
-        found[name] = clustered_ratios(numerator[known], denominator[known], data.system[known], len(data.systems), own)
+        own = with_several({each: codes[known] for each, codes in groups.items()}, settings.workers_planned)
+        rows = numerator[known], denominator[known], data.system[known], len(data.systems), own
+        found[name] = clustered_ratios(*rows, None if weight is None else weight[known])
     return found
 
 

@@ -24,6 +24,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -106,7 +107,8 @@ class Esa(ResponseMethod[EsaData]):
         given = replace(everything, numbers={"score": averaged}).take(is_counted & is_left)
         of_answers = given.worker, given.document, given.segment
         groups = choose_groups(*of_answers, len(given.documents), settings.workers_planned)
-        found = segment_means(given.score, given.system, given.segment, len(given.systems), groups)
+        weight = weights_in(given.attributes, settings)
+        found = segment_means(given.score, given.system, given.segment, len(given.systems), groups, weight)
         scores = SystemScores(
             given.systems,
             found.mean,

@@ -23,6 +23,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -96,7 +97,7 @@ class FactCount(ResponseMethod[Responses]):
         is_impossible = _is_impossible(data)
         warnings = [*data.warnings, *_left_out(int(is_impossible.sum()))]
         data = data.take(~is_impossible)
-        micro = _ratios(data, settings.workers_planned)
+        micro = _ratios(data, settings)
         macro = _means(data)
         found = micro[F]
         scores = SystemScores(
@@ -201,10 +202,12 @@ def _sums(data: Responses) -> Mapping[str, tuple[Floats, Floats]]:
     }
 
 
-def _ratios(data: Responses, n_planned: int | None) -> dict[str, ClusteredMeans]:
-    groups = with_several({"worker": data.worker, "source": data.source}, n_planned)
+def _ratios(data: Responses, settings: AnalysisSettings) -> dict[str, ClusteredMeans]:
+    groups = with_several({"worker": data.worker, "source": data.source}, settings.workers_planned)
+    weight = weights_in(data.attributes, settings)
     return {
-        name: clustered_ratios(*parts, data.system, len(data.systems), groups) for name, parts in _sums(data).items()
+        name: clustered_ratios(*parts, data.system, len(data.systems), groups, weight)
+        for name, parts in _sums(data).items()
     }
 
 

@@ -23,6 +23,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -97,7 +98,8 @@ class Magnitude(ResponseMethod[Responses]):
         by = {"worker": data.worker[used], "source": data.source[used]}
         groups = with_several(by, settings.workers_planned)
         shape = len(data.systems), len(data.criteria)
-        means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups)
+        weight = weights_in(rows_of(data.attributes, used), settings)
+        means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups, weight)
         back = np.exp if is_ratio else np.asarray
         found = means.overall
         scores = SystemScores(

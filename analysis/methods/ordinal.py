@@ -25,6 +25,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -121,7 +122,7 @@ class Ordinal(ResponseMethod[Responses]):
         system, systems = _with_outputs(data)
         rows = is_counted & is_left
         found = _Counted(data.take(rows), system[rows], systems, averaged[rows])
-        scores = _system_scores(found, settings.workers_planned)
+        scores = _system_scores(found, settings)
         is_given = is_counted & (data.kind != Kind.DEGRADED)
         given = _Counted(data.take(is_given), system[is_given], systems, score[is_given])
         n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
@@ -294,11 +295,12 @@ class _Means(NamedTuple):
     n_clusters: Mapping[str, int]
 
 
-def _system_scores(found: _Counted, n_planned: int | None) -> _Means:
+def _system_scores(found: _Counted, settings: AnalysisSettings) -> _Means:
     """Return the mean level of each system: of several criteria the mean of their means."""
     data, shape = found.data, (len(found.systems), len(found.data.criteria))
-    groups = with_several(data.groups, n_planned)
-    means = means_over_criteria(found.score, found.system, data.criterion, shape, groups)
+    groups = with_several(data.groups, settings.workers_planned)
+    weight = weights_in(data.attributes, settings)
+    means = means_over_criteria(found.score, found.system, data.criterion, shape, groups, weight)
     scores = SystemScores(
         found.systems,
         means.overall.mean,

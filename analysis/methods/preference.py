@@ -38,6 +38,7 @@ _BOTH_BAD = ("tie", LEAVE_OUT)
 _GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
 _SCORE = np.array([1.0, 0.0, 0.5])
 _RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
+_WEIGHTED = "the model of strengths needs no weights for it, and nothing is weighted."
 
 
 class Preference(ResponseMethod[VoteData]):
@@ -109,7 +110,9 @@ class Preference(ResponseMethod[VoteData]):
                 },
             },
             "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
+            **closing(
+                settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]], weighted=_WEIGHTED
+            ),
         }
         if brief:
             return report

@@ -23,6 +23,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -35,7 +36,7 @@ from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import in_order
 from analysis.stats.rankings import friedman_test, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
-from analysis.stats.segment_means import clustered_means
+from analysis.stats.segment_means import clustered_means, shares_of
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
 
@@ -81,7 +82,9 @@ class Ranking(ResponseMethod[RankingData]):
         by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
         groups = with_several(by, settings.workers_planned)
         value = self.value(data)
-        found = clustered_means(value, data.system, n, None, groups)
+        weight = weights_in(data.attributes, settings)
+        share = None if weight is None else shares_of(weight, data.system)
+        found = clustered_means(value, data.system, n, share, groups)
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
         strengths = estimate_strengths(Votes.of(data.systems, pairs.first, pairs.second, pairs.outcome, pairs.worker))
         scores = SystemScores(

@@ -31,7 +31,7 @@ LONGEST_NAME, LONGEST_STATEMENT = 100, 500
 """In characters, of a criterion. Longer cells of a column of criteria are treated as texts."""
 _FIELDS = {
     *("protocol", "criteria", "worker_test", "unit", "n_counts", "standardised_kinds", "excluded", "scale", "cost"),
-    *("workers_planned", "personas", "corpus", "method", "options", "comparison", "groups"),
+    *("workers_planned", "personas", "corpus", "method", "options", "comparison", "groups", "weights"),
 }
 _CRITERION_FIELDS = {"name", "statement", "is_negative", "is_in_worker_test", "scale"}
 
@@ -102,7 +102,8 @@ class AnalysisSettings:
     `personas` maps each chatbot with a persona to the same one without, where both were rated. `corpus` says how long
     the turns of a corpus are that chats are compared with, as `analysis.data.dialogues.corpus.load_corpus` returns it.
     `method` is the response method (`analysis.methods`), `options` are its own. `groups` are columns of the
-    file by whose groups systems are compared.
+    file by whose groups systems are compared. `weights` is the column with what each answer weighs, because HITs were
+    not drawn with equal probabilities; "" if there is none.
     """
 
     protocol: str
@@ -122,6 +123,7 @@ class AnalysisSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
     comparison: str = Procedure.CLUSTERED.value
     groups: tuple[str, ...] = ()
+    weights: str = ""
 
     def __post_init__(self) -> None:
         _check(self)
@@ -188,6 +190,7 @@ class AnalysisSettings:
             **({"options": dict(self.options)} if self.options else {}),
             **({"comparison": self.comparison} if self._names_comparison else {}),
             **({"groups": list(self.groups)} if self.groups else {}),
+            **({"weights": self.weights} if self.weights else {}),
         }
 
 
@@ -349,6 +352,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
         options=options,
         comparison=str(data.get("comparison", _concluded_by(data, method))),
         groups=_groups(data.get("groups", [])),
+        weights=str(data.get("weights", "")),
     )
 
 

@@ -28,6 +28,7 @@ from analysis.methods.system_scores import (
     pairs_section,
     summarise_systems,
     systems_section,
+    weights_in,
 )
 from analysis.methods.workers import (
     JudgedWorkers,
@@ -98,7 +99,8 @@ class Spans(ResponseMethod[SpanData]):
         data = take(data, is_of_output & is_counted)
         penalty = _penalties(data, weight)
         groups = _clusters(data, settings)
-        found = segment_means(penalty, data.system, data.segment, len(data.systems), groups)
+        of_draws = weights_in(data.attributes, settings)
+        found = segment_means(penalty, data.system, data.segment, len(data.systems), groups, of_draws)
         scores = SystemScores(
             data.systems,
             found.mean,

@@ -17,6 +17,8 @@ from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.sequences import at_every_look
 from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
+from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import TextColumn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -30,6 +32,11 @@ _LOOKS = (
     "Valid whenever you look: the findings, the possible ranks and the differences of systems hold however often you "
     "look while responses come, and if you stop because of what you see. All other intervals and p-values hold for one "
     "look at the end only."
+)
+_DRAWN = "HITs of undecided pairs were given out more often:"
+_WEIGHTED = (
+    "in scores of systems and their differences, answers are weighted by the inverse of the probabilities of their "
+    "HITs; elsewhere they are not."
 )
 _ROUNDING = 1e-9  # of equal means, summed in another order
 
@@ -67,6 +74,23 @@ def _concluded(found: SystemScores, settings: "AnalysisSettings") -> Pairs:
     pairs = at_every_look(found.pairs, alpha=ALPHA, n_planned=settings.workers_planned)
     low, high = (np.where(np.isfinite(bound), bound, np.nan) for bound in (pairs.low, pairs.high))
     return replace(pairs, low=low, high=high)
+
+
+def weights_in(attributes: Mapping[str, TextColumn], settings: "AnalysisSettings") -> Floats | None:
+    """Return what each answer weighs, (n,), by the column that the settings name; 1 where its cell is empty.
+
+    None if they name none. Raises DomainError `bad_weight`.
+    """
+    if not settings.weights:
+        return None
+    column = attributes[settings.weights]
+    try:
+        weights = np.array([float(label or 1) for label in column.labels])
+    except ValueError:
+        weights = np.array([np.nan])
+    if not (weights > 0).all() or np.isinf(weights).any():
+        raise DomainError("bad_weight", f"The column “{settings.weights}” of weights must have numbers of more than 0.")
+    return weights[column.codes]
 
 
 def summarise_systems(method: str, settings: "AnalysisSettings", found: SystemScores) -> dict[str, Any]:
@@ -112,12 +136,18 @@ def closing(
     warnings: Sequence[ResponsesWarning],
     notes: Sequence[str],
     criteria: Sequence[str] = (),
+    weighted: str = _WEIGHTED,
 ) -> dict[str, Any]:
-    """Return what ends the report of every method: its criteria, warnings and notes, and what it was made from."""
+    """Return what ends the report of every method: its criteria, warnings and notes, and what it was made from.
+
+    `weighted`: what is weighted where HITs were not drawn with equal probabilities.
+    """
+    more = [f"{_DRAWN} {weighted}"] if settings.weights else []
+    more += [_LOOKS] if settings.workers_planned else []
     return {
         **({"criterion_order": list(criteria)} if criteria else {}),
         "warnings": [asdict(warning) for warning in warnings],
-        "notes": [*notes, *([_LOOKS] if settings.workers_planned else [])],
+        "notes": [*notes, *more],
         "settings": settings.to_json(),
         "fingerprint": fingerprint,
     }

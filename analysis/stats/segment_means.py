@@ -42,7 +42,12 @@ class SegmentMeans(ClusteredMeans):
 
 
 def segment_means(
-    values: Floats, system: Codes, segment: Codes, n_systems: int, clusters: Mapping[str, Codes]
+    values: Floats,
+    system: Codes,
+    segment: Codes,
+    n_systems: int,
+    clusters: Mapping[str, Codes],
+    weight: Floats | None = None,
 ) -> SegmentMeans:
     """Average annotations over the raters of a segment, then over segments.
 
@@ -55,6 +60,8 @@ def segment_means(
     n_systems : int
     clusters : {name: int, (n,)}
         One or two groupings of annotations. Annotations that share a group may depend on each other in any way.
+    weight : float64, (n,), optional
+        What each annotation weighs, more than 0; by default all weigh the same.
 
     Returns
     -------
@@ -62,7 +69,8 @@ def segment_means(
 
     Notes
     -----
-    With R raters of a segment and S segments of a system, an annotation has the influence (y − m)/(R·S) on the mean m.
+    With R raters of a segment and S segments of a system, an annotation has the influence (y − m)/(R·S) on the mean m;
+    with weights v the mean is Σ(v y/R)/Σ(v/R), and the influence v (y − m)/R over that sum.
     With U its sums over clusters, (G, n_systems), the covariance of the means is G/(G − 1) U′U. A variance by two
     groupings is V_a + V_b − V_ab (Cameron, Gelbach & Miller 2011), and at least the larger of the first two.
 
@@ -82,8 +90,23 @@ def segment_means(
     system_of_output = np.zeros(n_outputs, np.int64)
     system_of_output[output_of] = system
     n_segments = np.bincount(system_of_output, minlength=n_systems)
-    found = clustered_means(values, system, n_systems, 1 / (n_raters[output_of] * n_segments[system]), clusters)
+    share = 1 / (n_raters[output_of] * n_segments[system])
+    if weight is not None:
+        share = shares_of(weight / n_raters[output_of], system)
+    found = clustered_means(values, system, n_systems, share, clusters)
     return SegmentMeans(**vars(found) | {"n_segments": n_segments})
+
+
+def shares_of(weight: Floats, group: Codes) -> Floats:
+    """Return weights, (n,), over the sum of those of the same group, int, (n,).
+
+    Examples
+    --------
+    >>> shares_of(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1])).tolist()
+    [0.25, 0.75, 1.0]
+    """
+    shares: Floats = weight / np.bincount(group, weights=weight)[group]
+    return shares
 
 
 def clustered_means(
@@ -152,13 +175,18 @@ class CriteriaMeans:
 
 
 def means_over_criteria(
-    values: Floats, system: Codes, criterion: Codes, shape: tuple[int, int], clusters: Mapping[str, Codes]
+    values: Floats,
+    system: Codes,
+    criterion: Codes,
+    shape: tuple[int, int],
+    clusters: Mapping[str, Codes],
+    weight: Floats | None = None,
 ) -> CriteriaMeans:
     """Return the means of each system's means on each criterion.
 
     Parameters
     ----------
-    values, system, clusters
+    values, system, clusters, weight
         As of `segment_means`.
     criterion : int, (n,)
         Codes 0 … n_criteria − 1.
@@ -172,7 +200,9 @@ def means_over_criteria(
     n_systems, n_criteria = shape
     of = [
         clustered_means(
-            values[rows], system[rows], n_systems, None, {name: codes[rows] for name, codes in clusters.items()}
+            *(values[rows], system[rows], n_systems),
+            None if weight is None else shares_of(weight[rows], system[rows]),
+            {name: codes[rows] for name, codes in clusters.items()},
         )
         for rows in (criterion == code for code in range(n_criteria))
     ]
@@ -181,12 +211,20 @@ def means_over_criteria(
     with np.errstate(invalid="ignore"):
         centre = (np.bincount(cell, weights=values, minlength=n_of.size) / n_of)[cell]
     has_all = np.all(n_of.reshape(-1, n_criteria) > 0, axis=1)
-    weight = 1 / (n_of[cell] * n_criteria)
-    return CriteriaMeans(clustered_means(values, system, n_systems, weight, clusters, centre, has_all), of, has_all)
+    share = 1 / (n_of[cell] * n_criteria)
+    if weight is not None:
+        share = shares_of(weight, cell) / n_criteria
+        centre = np.bincount(cell, weights=share * n_criteria * values, minlength=n_of.size)[cell]
+    return CriteriaMeans(clustered_means(values, system, n_systems, share, clusters, centre, has_all), of, has_all)
 
 
 def clustered_ratios(
-    numerator: Floats, denominator: Floats, system: Codes, n_systems: int, clusters: Mapping[str, Codes]
+    numerator: Floats,
+    denominator: Floats,
+    system: Codes,
+    n_systems: int,
+    clusters: Mapping[str, Codes],
+    weight: Floats | None = None,
 ) -> ClusteredMeans:
     """Return the sum of numerators over the sum of denominators of each system.
 
@@ -194,7 +232,7 @@ def clustered_ratios(
     ----------
     numerator, denominator : float64, (n,)
         No NaN; denominators of 0 or more, and a numerator of 0 where it is 0.
-    system, n_systems, clusters
+    system, n_systems, clusters, weight
         As of `segment_means`.
 
     Returns
@@ -213,6 +251,8 @@ def clustered_ratios(
     >>> float(clustered_ratios(np.array([1.0, 2]), np.array([4.0, 8]), codes, 1, {"worker": np.arange(2)}).mean[0])
     0.25
     """
+    if weight is not None:
+        numerator, denominator = weight * numerator, weight * denominator
     has = denominator > 0
     a, b, system = numerator[has], denominator[has], system[has]
     total = np.bincount(system, weights=b, minlength=n_systems)

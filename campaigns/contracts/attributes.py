@@ -13,10 +13,13 @@ TAKEN_ATTRIBUTES = frozenset(
         *("answer", "correct", "value", "reference", "output", "edited", "keystrokes", "present", "missing"),
         *("doc", "docid", "document", "segid", "target", "category", "severity", "comment", "errors"),
         *("systema", "systemb", "winner", "strength", "degraded", "rank", "best", "worst"),
+        "drawweight",
         *(f"system{place}" for place in range(1, 11)),
     }
 )
 """What attributes cannot be called, since it stands for something else in lists of raters and files of responses."""
+DRAW_WEIGHT = "draw_weight"
+"""The column with what answers weigh, because HITs were not drawn with equal probabilities."""
 OF_RATERS = "pool"
 """The attribute that is one of raters alone: *Reliability* compares them by it."""
 

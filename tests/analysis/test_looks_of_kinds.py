@@ -1,13 +1,18 @@
 """Campaigns of every kind of response that close themselves: looks while workers answer, and the results afterwards."""
 
+from typing import Any
+
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import get_method
+from analysis.methods import DEFAULT, get_method
+from analysis.models import AnalysisRun
 from analysis.web.services.looks import take_look
+from annotation.models import Assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
+from campaigns.contracts.attributes import DRAW_WEIGHT
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind
 from campaigns.models import Campaign
@@ -60,7 +65,7 @@ def watched(owner: User, protocol: str) -> Campaign:
     campaign.layout = Layout.POOLED
     campaign.outputs_per_page = 2 if protocol == "preference" else len(QUALITY)
     campaign.n_hits, campaign.workers_per_hit, campaign.hits_per_worker = 1, N_PLACES, 1
-    campaign.worker_test, campaign.seed = "none", 1
+    campaign.worker_test, campaign.seed, campaign.is_adaptive = "none", 1, True
     campaign.stopping_rule, campaign.stopping_systems = "against", ["alpha"]
     campaign.save()
     execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
@@ -72,6 +77,18 @@ def answer(campaign: Campaign, n_workers: int, seed: int) -> None:
     with open_site(None) as client:
         outcome = run_crowd(campaign, make_crowd(campaign, seed=seed, n_workers=n_workers, quality=QUALITY), client)
     assert (outcome.errors, outcome.n_hits) == ([], n_workers)
+
+
+def printed_pairs(run: AnalysisRun) -> list[dict[str, Any]]:
+    """Return the pairs of a result as scripts get them, in the order of names."""
+    pairs = get_method(run.settings.get("method", DEFAULT)).printed(run.report)["pairs"]
+    return sorted(pairs, key=lambda pair: (pair["better"], pair["worse"]))
+
+
+def _give_unequal_probabilities(campaign: Campaign) -> None:
+    for n, assignment in enumerate(campaign.assignments.order_by("started_at", "pk")):
+        assignment.draw_probability, assignment.even_probability = (0.1, 0.8)[n % 2], 0.4
+        assignment.save()
 
 
 @pytest.mark.parametrize("protocol", UNITS)
@@ -91,14 +108,25 @@ def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
     campaign.refresh_from_db()
     assert (look.has_closed, campaign.status) == (True, Campaign.Status.CLOSED)
 
+    _give_unequal_probabilities(campaign)
+    weighted = analysed(campaign)
+    Assignment.objects.filter(campaign=campaign).update(draw_probability=None, even_probability=None)
     final = analysed(campaign)
+    is_study = get_method(campaign.method).is_study
+    assert weighted.settings.get("weights") == (None if is_study else DRAW_WEIGHT) and "weights" not in final.settings
+    notes = " ".join(weighted.report["notes"])
+    said = weighted.report["recommended"]["is_weighted"] if is_study else "HITs of undecided pairs" in notes
+    assert said
+    differences = [[pair["difference"] for pair in printed_pairs(run)] for run in (weighted, final)]
+    assert (differences[0] == pytest.approx(differences[1], rel=1e-9)) == (protocol == "preference")
     assert final.settings["workers_planned"] == N_PLACES, "when it ended depends on the answers"
     printed = get_method(campaign.method).printed(final.report)
     assert "valid whenever you look" in " ".join(printed["findings"])
     compared = {frozenset((pair["better"], pair["worse"])): pair for pair in printed["pairs"]}
     for pair in look.pairs:
         result = compared[frozenset(pair["systems"])]
-        assert (result["p_holm"], result["differs"]) == (pair["p_holm"], pair["better"] is not None)
+        assert result["differs"] == (pair["better"] is not None)
+        assert result["p_holm"] == pytest.approx(pair["p_holm"])
         bounds = sorted(abs(pair[bound]) for bound in ("low", "high"))
         assert sorted(abs(result[bound]) for bound in ("low", "high")) == pytest.approx(bounds)
     page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text

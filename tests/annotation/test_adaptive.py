@@ -16,8 +16,8 @@ from analysis.methods.study.recommended_comparison import RecommendedComparison
 from analysis.methods.study.study import Study, run_study
 from analysis.results.report_sections import tables_of
 from analysis.results.sections import Output
-from analysis.web.queries.finished_work import read_weights
 from analysis.web.services.looks import take_look
+from annotation.attributes import DRAWN, weigh_draws
 from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.models import Assignment
 from annotation.services.assignments import start_assignment
@@ -101,7 +101,10 @@ def test_results_are_weighted_by_the_probabilities_and_say_so(owner: User, tmp_p
         assignment.draw_probability, assignment.even_probability = probability, 0.25
         assignment.save()
     keys = list(drawn.order_by("started_at", "pk").values_list("pk", flat=True))
-    np.testing.assert_allclose(read_weights(campaign, keys), [1 + 1 / 3 * 1.5, 1 - 1 / 2 * 0.5, 0.25 / 0.6], rtol=1e-6)
+    weights = weigh_draws(campaign, drawn.values_list(*DRAWN))
+    np.testing.assert_allclose(
+        [weights[key] for key in keys], [1 + 1 / 3 * 1.5, 1 - 1 / 2 * 0.5, 0.25 / 0.6], rtol=1e-6
+    )
 
     run = analysed(campaign)
     report = run.report

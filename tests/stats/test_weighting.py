@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.stats.inference import SourceEffects, compare_clustered
-from analysis.stats.weighting import draw_weights
-from campaigns.design.drawing import draw_probabilities, even_probabilities, weigh_hits
+from campaigns.design.drawing import draw_probabilities, draw_weights, even_probabilities, weigh_hits
 
 N_HITS, N_DRAWN, N_CAMPAIGNS = 20, 8, 400
 PAIRS = [(0, 1), (0, 2), (1, 2)]

@@ -35,6 +35,9 @@ class Command(RatingsCommand):
         super().add_arguments(parser)
         parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
         parser.add_argument("--comparison", choices=list(Procedure), help="how systems are compared (clustered)")
+        parser.add_argument(
+            "--workers-planned", type=int, metavar="N", help="of responses that are looked at while they come"
+        )
         parser.add_argument("--compare", type=Path, metavar="ORIGINAL", help="the run that RATINGS replicates")
         parser.add_argument("--dialogues", type=Path, metavar="FILE", help="the chats that were rated, one a row")
         parser.add_argument("--assignments", type=Path, metavar="FILE", help="how many seconds each assignment took")

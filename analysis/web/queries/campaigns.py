@@ -23,6 +23,7 @@ from analysis.stats.procedures import Procedure
 from analysis.web.queries.facts import get_facts
 from analysis.web.queries.ratings_files import LARGE, Role, as_seen, parse_id, runs_seen_by
 from annotation.models import Assignment
+from campaigns.contracts.attributes import DRAW_WEIGHT
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.design.worker_test import NO_TEST
 from campaigns.methods import methods, options_for, reads, whole_before_replies
@@ -120,13 +121,22 @@ def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     keeps the tests that these conclude by. Seven queries at most; raises DomainError `bad_settings`.
     """
     settings, is_study = settings_of(campaign), get_method(campaign.method).is_study
-    settings = replace(settings, personas=_personas_of(campaign) if is_study and campaign.is_live else {})
+    if is_study:  # which has the weights of assignments elsewhere
+        settings = replace(settings, personas=_personas_of(campaign) if campaign.is_live else {})
+    else:
+        settings = replace(settings, weights=weights_column(campaign))
     is_all = n_finished >= get_rating_progress(campaign).n_wanted
     if is_all and not Look.objects.filter(campaign=campaign, has_closed=True).exists():
         final = AnalysisRun.objects.filter(ratings_file__campaign=campaign, parent=None)
         is_of_before = is_study and final.exclude(settings__has_any_keys=["comparison", "workers_planned"]).exists()
         return replace(settings, comparison=Procedure.STUDIES.value) if is_of_before else settings
     return replace(settings, workers_planned=planned_workers(campaign))
+
+
+def weights_column(campaign: Campaign) -> str:
+    """Return the column of a campaign's responses with what they weigh; "" if no HIT was drawn at random. One query."""
+    drawn = campaign.assignments.filter(state=Assignment.State.FINISHED, draw_probability__isnull=False)
+    return DRAW_WEIGHT if drawn.exists() else ""
 
 
 def _compares(response: str) -> bool:

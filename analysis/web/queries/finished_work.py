@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any
@@ -30,9 +29,9 @@ from analysis.data.dialogues.rows import (
 )
 from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import no_scores
-from analysis.stats.ratings import Floats, Ratings, from_long, or_nan
+from analysis.stats.ratings import Floats, Ratings, from_long
 from analysis.stats.scores import rescale
-from analysis.stats.weighting import draw_weights
+from annotation.attributes import DRAWN, weigh_draws
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from annotation.tables import ResponseTable
@@ -45,7 +44,6 @@ from campaigns.models import Campaign, HitItem, Source
 from evalsite.lib.tables.writing import write_csv
 
 Ints = NDArray[np.int64]
-_Drawn = tuple[int, datetime, float | None, float | None]  # of an assignment: id, start, its and the even probability
 # A longer list of workers is not worth sending to the database.
 _MOST_NAMED = 500
 _MS_PER_S = 1000
@@ -292,8 +290,7 @@ def _timed(campaign: Campaign, assignments: Collection[str]) -> dict[int, Assign
 def _working_times(campaign: Campaign, assignments: Iterable[Assignment]) -> list[Work]:
     """Return how long finished assignments of a campaign took, from their start to their last rating, and weigh."""
     found = list(assignments)
-    rows = [(each.pk, each.started_at, each.draw_probability, each.even_probability) for each in found]
-    weights = _weights(campaign, rows)
+    weights = weigh_draws(campaign, (tuple(getattr(each, name) for name in DRAWN) for each in found))
     return [
         Work(
             *(each.worker.name, str(each.pk), round((each.seen_at - each.started_at).total_seconds(), 3)),
@@ -301,27 +298,6 @@ def _working_times(campaign: Campaign, assignments: Iterable[Assignment]) -> lis
         )
         for each in found
     ]
-
-
-def read_weights(campaign: Campaign, assignments: Collection[int]) -> Floats | None:
-    """Return what the ratings of some finished assignments weigh, in their order; None if no HIT was drawn at random.
-
-    Two queries at most.
-    """
-    wanted, columns = set(assignments), ("pk", "started_at", "draw_probability", "even_probability")
-    weights = _weights(campaign, [row for row in _finished(campaign).values_list(*columns) if row[0] in wanted])
-    return np.array([weights[pk] for pk in assignments]) if weights else None
-
-
-def _weights(campaign: Campaign, drawn: Iterable[_Drawn]) -> dict[int, float]:
-    """Return what assignments weigh, by id; none if no HIT was drawn at random. One query if one was."""
-    order = sorted(drawn, key=lambda row: (row[1], row[0]))
-    if all(probability is None for _, _, probability, _ in order):
-        return {}
-    probability, even = or_nan(row[2] for row in order), or_nan(row[3] for row in order)
-    n_places = campaign.hits.count() * campaign.workers_per_hit
-    found = draw_weights(probability, even, n_places).round(9)
-    return dict(zip((row[0] for row in order), found.tolist(), strict=True))
 
 
 def read_source_words(campaign: Campaign) -> list[SourceWords]:

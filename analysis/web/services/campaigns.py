@@ -24,7 +24,7 @@ from analysis.web.services.runs import start_run
 from annotation.models import Invitation, Worker
 from annotation.tables import ResponseTable, table_of
 from annotation.worker_names import real_name
-from campaigns.contracts.attributes import OF_RATERS, TAKEN_ATTRIBUTES, plain_attribute
+from campaigns.contracts.attributes import DRAW_WEIGHT, OF_RATERS, TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.methods import methods
 from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
@@ -129,7 +129,7 @@ def _keep_snapshot(campaign: Campaign, copy: IO[bytes], table: ResponseTable, n_
         mapping={
             (OF_RATERS if column.casefold() == OF_RATERS else column): column
             for column in table.columns
-            if plain_attribute(column) in TAKEN_ATTRIBUTES or column.casefold() == OF_RATERS
+            if (plain_attribute(column) in TAKEN_ATTRIBUTES and column != DRAW_WEIGHT) or column.casefold() == OF_RATERS
         },
         n_assignments=n_assignments,
     )

@@ -18,7 +18,7 @@ from analysis.methods import ResponsesFile, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.models import Look
 from analysis.results.values import get_workers
-from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of
+from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of, weights_column
 from analysis.web.queries.finished_work import read_work, write_responses
 from annotation.models import Assignment
 from annotation.tables import table_of
@@ -107,6 +107,8 @@ def _compare(campaign: Campaign) -> tuple[dict[str, Any], int] | None:
     """
     method = get_method(campaign.method)
     settings = replace(settings_of(campaign), workers_planned=planned_workers(campaign))
+    if not method.is_study:
+        settings = replace(settings, weights=weights_column(campaign))
     with tempfile.NamedTemporaryFile(prefix="look-") as copy:
         n_assignments = write_responses(copy, campaign, table_of(campaign, method.table), names=real_name)
         if not n_assignments:

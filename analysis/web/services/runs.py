@@ -59,7 +59,8 @@ def start_run(
     `mapping` and the settings' scale are the file's own by default. Scores of metrics are those that there are now.
     Raises DomainError `bad_settings` for groups by columns that the file does not have.
     """
-    if missing := [name for name in settings.groups if name not in ratings_file.columns]:
+    columns = (*settings.groups, *([settings.weights] if settings.weights else []))
+    if missing := [name for name in columns if name not in ratings_file.columns]:
         message = f"The file has no column “{shorten(missing[0])}” of groups. Its columns are"
         raise DomainError("bad_settings", f"{message} {listing(filter(None, ratings_file.columns))}.")
     if get_method(settings.method).is_study:
