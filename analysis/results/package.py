@@ -2,7 +2,9 @@
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,7 +14,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from analysis.data.dialogues.rows import CHAT_COLUMNS, WEIGHT, WORK_COLUMNS, Chat, Work, cells_of
-from analysis.data.ratings.sources import SOURCE_COLUMNS
+from analysis.data.ratings.sources import SOURCE_COLUMNS, SourceWords
 from analysis.methods import method_of
 from analysis.methods.study.study import Study
 from analysis.metrics.loading import SegmentScores
@@ -27,15 +29,16 @@ _README = """\
 Replication package
 ===================
 
-ratings.csv     every rating as the worker gave it, one a row
-{more}protocol.json   criteria, worker test and the other settings
+{responses:15} every response as the worker gave it, one a row
+{more}protocol.json   how they are analysed: method, criteria, worker test and the other settings
 summary.json    the results
+report.json     everything that was computed
 tables/         the results as CSV and LaTeX
 {texts}
 With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
 the tables again, both byte for byte (on another kind of processor some numbers may differ in their last digits):
 
-    evalsite analyse ratings.csv --protocol protocol.json{options} --out again --no-figures --format json
+    evalsite analyse {responses} --protocol protocol.json{options} --out again --no-figures --format json
 
     diff -r tables again/tables
 
@@ -48,13 +51,65 @@ TEXTS = {
     "paper.txt": "methods, results and data statement in sentences",
 }
 """What the package of a campaign says in words, by file."""
-_CHATS, _TIMES, _SOURCES, METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
-ABOUT = {
+_CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
+_ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
     _TIMES: ("--assignments", "how many seconds each assignment took"),
     _SOURCES: ("--sources", "how many words the texts of each source have"),
-    METRICS: ("--metrics", "scores of metrics; without a source, of a whole system"),
+    _METRICS: ("--metrics", "scores of metrics; without a source, of a whole system"),
 }
+
+
+@dataclass(frozen=True)
+class Package:
+    """The parts of a replication package.
+
+    `document`: the anonymous report; `responses`: the name of the file that `write` writes; `texts`: what the package
+    of a campaign says in words, a content for each name of `TEXTS`; `metrics`: what metrics say of outputs;
+    `source_words`: how long the texts of sources are; `tables`: name, header and rows of further files; `settings`: how
+    the responses are analysed, if that is not what the report says.
+    """
+
+    document: dict[str, Any]
+    responses: str
+    write: Callable[[IO[bytes]], None]
+    texts: Mapping[str, str]
+    metrics: SegmentScores | None = None
+    source_words: Sequence[SourceWords] = ()
+    tables: Sequence[tuple[str, Sequence[str], Sequence[tuple[Any, ...]]]] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write the package as a zip file."""
+        document, settings = self.document, self.settings or self.document["settings"]
+        tables = [*self.tables, *([(_SOURCES, SOURCE_COLUMNS, self.source_words)] if self.source_words else [])]
+        described = [name for name, _, _ in tables] + [_METRICS] * (self.metrics is not None)
+        readme = _README.format(
+            responses=self.responses,
+            version=__version__,
+            more="".join(f"{name:15} {_ABOUT[name][1]}\n" for name in described),
+            texts="".join(f"{name:15} {TEXTS[name]}\n" for name in self.texts),
+            options="".join(f" {_ABOUT[name][0]} {name}" for name in described),
+            test=_describe_test(settings["worker_test"]),
+        )
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+            package.writestr("README.txt", readme)
+            for name, content in self.texts.items():
+                package.writestr(name, content)
+            package.writestr("protocol.json", dump_json(settings))
+            package.writestr("summary.json", dump_json(method_of(document).printed(document)))
+            package.writestr("report.json", dump_json(document))
+            with package.open(self.responses, "w", force_zip64=True) as stream:
+                self.write(stream)
+            for name, header, rows in tables:
+                text = io.StringIO(newline="")
+                write_csv(text, header, rows)
+                package.writestr(name, text.getvalue())
+            if self.metrics:
+                with package.open(_METRICS, "w", force_zip64=True) as stream:
+                    _write_scores(stream, self.metrics)
+            for name, content in table_files(document):
+                package.writestr(f"tables/{name}", content)
 
 
 def write_package(
@@ -64,42 +119,18 @@ def write_package(
     texts: Mapping[str, str] | None = None,
     *,
     study: Study,
+    source_words: Sequence[SourceWords] = (),
 ) -> None:
-    """Write the replication package of a study as a zip file; `document` is its anonymous report.
+    """Write the replication package of a study; `names` has a name for every worker of the ratings and of the chats.
 
-    `names` has a name for every worker of the ratings and of the chats, `texts` what the package of a
-    campaign says in words: a content for each name of `TEXTS`.
+    The rest is as of `Package`.
     """
-    more = _more_files(study, names)
-    described = [name for name, _, _ in more] + [METRICS] * (study.metrics is not None)
-    readme = _README.format(
-        version=__version__,
-        more="".join(f"{name:15} {ABOUT[name][1]}\n" for name in described),
-        texts="".join(f"{name:15} {TEXTS[name]}\n" for name in texts or ()),
-        options="".join(f" {ABOUT[name][0]} {name}" for name in described),
-        test=describe_test(document["summary"]["worker_test"]),
-    )
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
-        package.writestr("README.txt", readme)
-        for name, content in (texts or {}).items():
-            package.writestr(name, content)
-        criteria = [criterion.to_json() for criterion in study.asked]
-        package.writestr("protocol.json", dump_json(document["settings"] | {"criteria": criteria}))
-        package.writestr("summary.json", dump_json(method_of(document).printed(document)))
-        with package.open("ratings.csv", "w", force_zip64=True) as stream:
-            write_ratings(stream, study, names)
-        for name, header, rows in more:
-            text = io.StringIO(newline="")
-            write_csv(text, header, rows)
-            package.writestr(name, text.getvalue())
-        if study.metrics:
-            with package.open(METRICS, "w", force_zip64=True) as stream:
-                write_scores(stream, study.metrics)
-        for name, content in table_files(document):
-            package.writestr(f"tables/{name}", content)
+    settings = document["settings"] | {"criteria": [criterion.to_json() for criterion in study.asked]}
+    tables, write = _more_files(study, names), partial(write_ratings, study=study, names=names)
+    Package(document, "ratings.csv", write, texts or {}, study.metrics, source_words, tables, settings).save(path)
 
 
-def describe_test(test: Mapping[str, Any]) -> str:
+def _describe_test(test: Mapping[str, Any]) -> str:
     """Return by which test workers count."""
     if test["preset"] == NO_TEST:
         return "No worker test was applied: every worker counts, apart from those excluded by hand."
@@ -155,7 +186,7 @@ def _rated(study: Study) -> tuple[Codes, Codes, Floats, Codes]:
     return item, criterion, score, turn
 
 
-def write_scores(stream: IO[bytes], scores: SegmentScores) -> None:
+def _write_scores(stream: IO[bytes], scores: SegmentScores) -> None:
     """Write scores of metrics as a table of one row a score, in CSV (UTF-8)."""
     columns = {
         "metric": _labels(scores.metric, scores.metrics),
@@ -172,7 +203,7 @@ def numbered(n: int) -> list[str]:
 
 
 def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Sequence[str], list[tuple[Any, ...]]]]:
-    """Return file name, header and rows of chats, working times and sources, as far as they are known.
+    """Return file name, header and rows of chats and working times, as far as they are known.
 
     Assignments are numbered as in the ratings.
     """
@@ -189,13 +220,11 @@ def _more_files(study: Study, names: Mapping[str, str]) -> list[tuple[str, Seque
         (_CHATS, CHAT_COLUMNS, chats, has_chats),
         (_TIMES, times, study.work, has_chats or bool(study.work)),
     ]
-    known = [
+    return [
         (name, header, [(names[row[0]], numbers[row[:2]], *cells_of(row)[2 : len(header)]) for row in rows])
         for name, header, rows, is_known in files
         if is_known
     ]
-    sources: list[tuple[Any, ...]] = [tuple(row) for row in study.source_words]
-    return [*known, (_SOURCES, SOURCE_COLUMNS, sources)] if sources else known
 
 
 def _labels(codes: NDArray[np.integer], labels: Sequence[str]) -> pa.Array:

@@ -230,7 +230,8 @@ def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage
         run.save(update_fields=["first_report"])
     on_stage("Bootstrap intervals")
     workers = {*loaded.workers, *(dialogues.workers if dialogues else ())}
-    return _Analysed(report(study, first), loaded.fingerprint, workers, partial(write_package, study=study))
+    write = partial(write_package, study=study, source_words=source_words)
+    return _Analysed(report(study, first), loaded.fingerprint, workers, write)
 
 
 def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:
@@ -247,7 +248,7 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
     document = analyse_fully(method, data, settings, on_stage, metrics)
     document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
     workers = {*workers_in(table), *workers_of(document)}
-    write = partial(write_responses_package, table=table, method=method, metrics=metrics)
+    write = partial(write_responses_package, table=table, metrics=metrics)
     return _Analysed(document, document.get("fingerprint", ""), workers, write)
 
 
