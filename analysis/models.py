@@ -7,8 +7,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
+from analysis.results.stored import current
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
 
@@ -120,6 +122,20 @@ class MetricScores(models.Model):
         return bool(self.options)
 
 
+class ReportField(models.JSONField):
+    """A stored report, which is read in the shape of now (`analysis.results.stored.current`)."""
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Return the report, or the part of it that a query asks for."""
+        found = super().from_db_value(value, expression, connection)
+        return found if found is None or isinstance(expression, KeyTransform) else current(found)
+
+    def deconstruct(self) -> Any:
+        """Return the field as migrations know it: one of JSON."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+
 class AnalysisRun(models.Model):
     """One analysis: its settings, a fingerprint of its ratings and its report. Never edited once it has a report.
 
@@ -139,10 +155,8 @@ class AnalysisRun(models.Model):
     job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64, blank=True)
     # Only the page of findings shows it. It goes once the report is there.
-    first_report: Any = models.JSONField(
-        "ranking without intervals, shown until the report is there", null=True, blank=True
-    )
-    report: Any = models.JSONField(null=True, blank=True)
+    first_report: Any = ReportField("ranking without intervals, shown until the report is there", null=True, blank=True)
+    report: Any = ReportField(null=True, blank=True)
     problems = models.JSONField("what is wrong with the file", null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     my_role: str  # of the user that a query fetched it for

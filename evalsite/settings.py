@@ -379,7 +379,6 @@ EVALSITE_RESPONSE_METHODS = [
 EVALSITE_METHODS = [
     "analysis.methods.study.direct_assessment.DirectAssessment",
     "analysis.methods.study.recommended_comparison.RecommendedComparison",
-    "analysis.methods.study.groups.Groups",
     "analysis.methods.study.core_statistics.CoreStatistics",
     "analysis.methods.study.dialogue.Dialogue",
     "analysis.methods.study.replies.Replies",
@@ -388,8 +387,6 @@ EVALSITE_METHODS = [
     "analysis.methods.study.reliability.Reliability",
     "analysis.methods.study.pools.Pools",
     "analysis.methods.study.criteria.BetweenCriteria",
-    "analysis.methods.study.sensitivity.Sensitivity",
-    "analysis.methods.study.metrics.Metrics",
 ]
 
 # Questions that are asked of responses of every kind, in the order of their sections.

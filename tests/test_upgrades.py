@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from analysis.results.stored import answers_of
+from analysis.results.stored import current
 
 ROOT = Path(settings.BASE_DIR)
 INSTALLATIONS = Path(__file__).parent / "data" / "installations"
@@ -79,11 +79,10 @@ def test_results_of_ratings_that_became_responses_are_the_same_bytes(before_resp
     assert (int(n_responses), kinds) == (2891, "[('slider', 'output')]")
     found = before_response_kinds / "media" / folder
     reports = (json.loads((folder / "report.json").read_text()) for folder in (found, before_response_kinds))
-    report, before = reports
-    of_today, earlier = answers_of(report), answers_of(before)  # of reliability, which was no question then
-    del before["reliability"]
-    assert holds(report, before) and holds(of_today["halves"], earlier["halves"])
-    today, known = of_today["reliability"], earlier["reliability"]
+    report, before = (dict(current(each)) for each in reports)
+    of_today, earlier = report.pop("questions"), before.pop("questions")
+    today, known = of_today.pop("reliability"), earlier.pop("reliability")
+    assert holds(report, before) and holds(of_today, earlier)
     assert all(holds(today[part], known[part]) for part in ("intra", "inter"))
     for one, other in zip(today["criteria"], known["criteria"], strict=True):
         assert holds(one["between"], {key: value for key, value in other["between"].items() if value is not None})

@@ -74,6 +74,11 @@ class VoteData:
     criteria: list[str] = field(default_factory=lambda: [""])
     attributes: Mapping[str, TextColumn] = field(default_factory=dict)
 
+    @property
+    def source(self) -> Codes:
+        """A code of each vote's source, (n_votes,); −1 where the file has none."""
+        return self.question // len(self.criteria)
+
     def take(self, rows: Mask) -> "VoteData":
         """Return some of the votes."""
         names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")

@@ -16,6 +16,7 @@ from analysis.data.describing import Reading
 from analysis.data.finding import read_chosen
 from analysis.data.layout import SHAPES
 from analysis.data.ratings.scales import SCALE_CODES
+from analysis.data.ratings.sources import load_sources
 from analysis.data.tasks import SeveralTasksError
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.direct_assessment import DirectAssessmentMethod
@@ -23,6 +24,7 @@ from analysis.methods.recognition import recognise
 from analysis.methods.settings import AnalysisSettings, load_settings
 from analysis.methods.study.report import explain
 from analysis.methods.study.study import Study
+from analysis.metrics.loading import load_segment_scores
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Opening, TableError
@@ -104,7 +106,7 @@ def no_scores(file: str, protocol: str) -> DomainError:
 ALONE = ""
 """What the task of a file is called that has only one."""
 _Found = TypeVar("_Found")
-_OTHER_FILES = ("dialogues", "assignments", "sources", "metrics")
+_OTHER_FILES = ("dialogues", "assignments", "metrics")
 
 
 @contextmanager
@@ -155,8 +157,14 @@ class RatingsCommand(BaseCommand, ABC):
             self.run(options)
 
     def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
-        """Return a file of responses as the options describe it."""
-        return ResponsesFile(path, choices_of(options, self.tell), extras)
+        """Return a file of responses as the options describe it, with what files of `extras` say of its outputs."""
+        choices, loaded = choices_of(options, self.tell), dict(extras)
+        if scores := extras.get("metrics"):
+            encoding = choices.for_file(scores).encoding
+            loaded["metrics"] = load_segment_scores(scores, has_metrics=True, encoding=encoding)
+        if sources := extras.get("sources"):
+            loaded["sources"] = load_sources(sources, choices.encoding)
+        return ResponsesFile(path, choices, loaded)
 
     def by_task(self, options: dict[str, Any], do: Callable[[dict[str, Any]], _Found]) -> dict[str, _Found]:
         """Return what `do` returns of the options, by `ALONE`; of a file with several tasks, of each by itself."""
@@ -198,7 +206,7 @@ class RatingsCommand(BaseCommand, ABC):
     ) -> Study:
         """Return the analysis of a file; what is surprising about it goes to standard error.
 
-        `alone`: without the chats, working times, sources and scores of metrics that the options name.
+        `alone`: without the chats, working times and scores of metrics that the options name.
         """
         method = get_method(settings.method)
         if not isinstance(method, DirectAssessmentMethod):

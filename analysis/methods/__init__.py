@@ -10,21 +10,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
+import numpy as np
+
 from analysis.data.choices import GUESSED, Choices
 from analysis.data.compared import ComparedPairs
 from analysis.data.finding import Names, find_columns
 from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
+from analysis.data.rankings import RankingData
 from analysis.data.responses import AnsweredBy, Responses
+from analysis.data.votes import VoteData
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
 from analysis.results.findings import find_systems, printed_pairs
 from analysis.results.replication import compare_runs
 from analysis.results.sections import Section, Table
 from analysis.results.stored import Report
+from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.contracts.result_pages import FIRST_PAGE
+from campaigns.design.composition import Kind
 from campaigns.methods import methods
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
@@ -38,15 +44,17 @@ OPTIONS = (
     *("dialogues", "assignments", "corpus", "sources", "metrics", "groups"),
 )
 """Options of `manage.py analyse` that a method takes, or does not know."""
-OF_TESTED = frozenset({"alpha", "worker_test", "metrics", "groups"})
+OF_TESTED = frozenset({"alpha", "worker_test", "sources", "metrics", "groups"})
 """Those that a method takes whose workers may be tested."""
+_WITH_SOURCES = (Responses, VoteData, RankingData)
 
 
 @dataclass(frozen=True)
 class ResponsesFile:
     """A file of responses, and how it is read.
 
-    `extras` are what else the method `takes`, by name; those not given are left out.
+    `extras` are what else the method `takes`, by name; those not given are left out. `metrics` are `SegmentScores`,
+    `sources` a list of `SourceWords`, and files of chats and assignments are paths.
     """
 
     path: Path
@@ -109,10 +117,6 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """
         return None
 
-    def variants(self, settings: AnalysisSettings) -> Mapping[str, AnalysisSettings]:
-        """Return other settings of its own that may change the ranking, by what they are called; by default none."""
-        return {}
-
     def scores_of(self, data: Data) -> Responses | None:
         """Return the scores of single outputs, where the method has such; None by default. Studies have their own."""
         return None
@@ -120,7 +124,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     def outputs(self, data: Data, settings: AnalysisSettings) -> OutputScores | None:
         """Return what workers who count say of single outputs, which metrics are compared with.
 
-        None where outputs are compared with each other, or nothing is known of single ones. Studies have their own.
+        None where outputs are compared with each other, or nothing is known of single ones.
         """
         return None
 
@@ -141,6 +145,48 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         None where it is not known which answers are about the same.
         """
         return None
+
+    # --- The same responses analysed otherwise, which questions compare with a report
+
+    def rank(self, data: Data, settings: AnalysisSettings) -> Report:
+        """Return the ranking by some settings: a report's `summary` and, if systems are compared again, its `pairs`."""
+        return self.analyse(data, replace(settings, groups=()), brief=True)
+
+    def variants(self, settings: AnalysisSettings) -> Mapping[str, AnalysisSettings]:
+        """Return other settings of its own that may change the ranking, by what they are called; by default none."""
+        return {}
+
+    def rank_otherwise(self, data: Data, settings: AnalysisSettings) -> Mapping[str, Report]:
+        """Return the rankings by other ways to score systems, by what they are called: by default by `variants`."""
+        return {name: self.rank(data, way) for name, way in self.variants(settings).items()}
+
+    def rank_without_each(self, data: Data, settings: AnalysisSettings) -> list[Report] | None:
+        """Return the rankings without each of the workers who count; None where this takes as many analyses."""
+        return None
+
+    def sources_of(self, data: Data) -> tuple[list[str], Codes] | None:
+        """Return the names of sources, and the code of each ordinary item's (−1: not known).
+
+        None where responses on some of them cannot be analysed alone.
+        """
+        return (data.sources, data.source[data.kind == Kind.ORDINARY]) if isinstance(data, _WITH_SOURCES) else None
+
+    def of_sources(self, data: Data, is_taken: Mask) -> Data:
+        """Return the responses on some of `sources_of`, bool (n_sources,)."""
+        if not isinstance(data, _WITH_SOURCES):
+            raise NotImplementedError
+        return cast(Data, data.take(np.append(is_taken, False)[data.source]))
+
+    def rank_short(
+        self, data: Data, settings: AnalysisSettings, n_words: Floats, bounds: Sequence[int]
+    ) -> list[Report]:
+        """Return the rankings over sources of at most so many words, one for each of `bounds`.
+
+        `settings` leave out who does not count. `n_words`: float64, (n_sources,), NaN where not known.
+        """
+        is_short = {int(np.count_nonzero(n_words <= bound)): n_words <= bound for bound in bounds}
+        known = {n: self.rank(self.of_sources(data, short), settings) for n, short in is_short.items()}
+        return [known[int(np.count_nonzero(n_words <= bound))] for bound in bounds]
 
     @abstractmethod
     def sections(self, report: Report) -> list[Section]:

@@ -1,15 +1,17 @@
 """Direct Assessment: scores of a number each, of one output at a time, with worker tests and z scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from analysis.data.dialogues.loading import load_dialogues, load_work
 from analysis.data.dialogues.rows import LoadedDialogues, Work
 from analysis.data.judgements import Judgements
+from analysis.data.output_scores import OutputScores
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from analysis.data.ratings.scales import check_scale, unclear_scale
-from analysis.data.ratings.sources import SourceWords, load_sources
 from analysis.methods import (
     DEFAULT,
     OPTIONS,
@@ -19,30 +21,37 @@ from analysis.methods import (
     ResponseMethod,
     ResponsesFile,
 )
+from analysis.methods.by_groups import groups_sections
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.study import list_methods
 from analysis.methods.study.direct_assessment import compact_table, quick_intervals, systems_table
+from analysis.methods.study.reanalysis import rank_otherwise, ranking_of
 from analysis.methods.study.recommended_comparison import concluded_pair
 from analysis.methods.study.report import first_report, report
-from analysis.methods.study.study import Study, run_study
-from analysis.metrics.loading import SegmentScores, load_segment_scores
+from analysis.methods.study.study import Study, prepare_ratings, run_study
+from analysis.metrics.loading import SegmentScores
 from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
 from analysis.results.sections import Section, Table
+from analysis.stats.pipeline import counted_ratings, score_ratings
+from analysis.stats.ratings import Codes, Floats
+from analysis.stats.scores import score_systems
+from analysis.stats.sensitivity import score_by_length, score_without_each
 from campaigns.contracts.response import ResponseKind
+from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import if_windows
 
 
 @dataclass(frozen=True)
 class StudyData:
-    """Ratings and what else is known of them, as `run_study` takes it."""
+    """Ratings and what else is known of them, as `run_study` takes it; `last` is how they were analysed last."""
 
     loaded: LoadedRatings
     dialogues: LoadedDialogues | None = None
     work: Sequence[Work] = ()
-    source_words: Sequence[SourceWords] = ()
     metrics: SegmentScores | None = None
+    last: list[tuple[AnalysisSettings, Study]] = field(default_factory=list, repr=False, compare=False)
 
 
 class DirectAssessmentMethod(ResponseMethod[StudyData]):
@@ -63,7 +72,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         return kind.bounds(settings) is not None
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> StudyData:
-        """Return ratings with the chats, working times, sources and scores of metrics that `extras` name."""
+        """Return ratings with the chats, working times and scores of metrics that `extras` have."""
         path, encoding, extras = file.path, file.choices.encoding, file.extras
         loaded = load_ratings(
             path,
@@ -77,26 +86,23 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         if not settings.is_scale_said and (observed := check_scale(loaded.ratings.scores)):
             raise unclear_scale(path.name, loaded.score_columns, observed)
         chats, assignments = extras.get("dialogues"), extras.get("assignments")
-        sources, scores = extras.get("sources"), extras.get("metrics")
         return StudyData(
             loaded,
             dialogues=load_dialogues(chats, assignments, encoding=encoding) if chats else None,
             work=load_work(assignments, encoding) if assignments and not chats else (),
-            source_words=load_sources(sources, encoding) if sources else (),
-            metrics=scores and load_segment_scores(scores, has_metrics=True, encoding=if_windows(scores, encoding)),
+            metrics=extras.get("metrics"),
         )
 
     def study(self, data: StudyData, settings: AnalysisSettings, on_progress: Progress = lambda _: None) -> Study:
         """Return the analysis in arrays."""
-        return run_study(
-            data.loaded,
-            settings,
-            on_progress,
-            dialogues=data.dialogues,
-            work=data.work,
-            source_words=data.source_words,
-            metrics=data.metrics,
+        for analysed, study in data.last:
+            if analysed == settings:
+                return study
+        study = run_study(
+            data.loaded, settings, on_progress, dialogues=data.dialogues, work=data.work, metrics=data.metrics
         )
+        data.last[:] = [(settings, study)]
+        return study
 
     def analyse(
         self,
@@ -116,9 +122,49 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         """Return the scores of all items."""
         return self.study(data, settings).judgements
 
+    def outputs(self, data: StudyData, settings: AnalysisSettings) -> OutputScores:
+        """Return the overall z of single ratings that count."""
+        study = self.study(data, settings)
+        counted = counted_ratings(study.ratings, study.settings.design(data.loaded.workers), study.analysis)
+        rows = (counted.source >= 0) & ~np.isnan(counted.z)
+        labels = data.loaded.systems, data.loaded.sources, data.loaded.workers
+        codes = counted.system[rows], counted.source[rows], counted.worker[rows]
+        return OutputScores(*labels, *codes, np.zeros(codes[0].size, np.int64), counted.z[rows])
+
+    def rank(self, data: StudyData, settings: AnalysisSettings) -> Report:
+        """Return the mean z of systems alone: to compare all pairs takes too long to be done often."""
+        ratings, settings = prepare_ratings(data.loaded, settings)
+        found = score_ratings(ratings, settings.design(data.loaded.workers))
+        return ranking_of(data.loaded.systems, score_systems(found.observations, ratings.n_systems).z)
+
+    def rank_otherwise(self, data: StudyData, settings: AnalysisSettings) -> Mapping[str, Report]:
+        """Return the rankings by other ways to standardise, by the other unit and by raw scores."""
+        return dict(rank_otherwise(self.study(data, settings)))
+
+    def rank_without_each(self, data: StudyData, settings: AnalysisSettings) -> list[Report]:
+        """Return the ranking without each of the workers who count."""
+        study = self.study(data, settings)
+        scores = score_without_each(study.ratings, study.settings.design(data.loaded.workers), study.analysis)
+        return [ranking_of(data.loaded.systems, z) for z in scores]
+
+    def sources_of(self, data: StudyData) -> tuple[list[str], Codes]:
+        """Return the sources of ratings."""
+        ratings = data.loaded.ratings
+        return data.loaded.sources, ratings.source[ratings.kind == Kind.ORDINARY]
+
+    def rank_short(
+        self, data: StudyData, settings: AnalysisSettings, n_words: Floats, bounds: Sequence[int]
+    ) -> list[Report]:
+        """Return the rankings over short sources, by the μ and σ of all of a worker's ratings."""
+        ratings, settings = prepare_ratings(data.loaded, settings)
+        design = settings.design(data.loaded.workers)
+        counts, scores = score_by_length(ratings, design, score_ratings(ratings, design), n_words, bounds)
+        return [ranking_of(data.loaded.systems, z, n=n) for n, z in zip(counts, scores, strict=True)]
+
     def sections(self, report: Report) -> list[Section]:
         """Return the sections of all parts."""
-        return [section for method in list_methods() for section in method.sections(report)]
+        sections = [section for method in list_methods() for section in method.sections(report)]
+        return [*sections, *groups_sections(report, score="z")]
 
     def headline(self, report: Report) -> str:
         """Return how many workers count, and by which test."""

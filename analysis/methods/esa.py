@@ -37,6 +37,7 @@ from analysis.methods.workers import (
     workers_section,
 )
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.stats.ratings import Codes, Mask
 from analysis.stats.segment_means import segment_means
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
@@ -90,6 +91,14 @@ class Esa(ResponseMethod[EsaData]):
     def answered_by(self, data: EsaData) -> AnsweredBy:
         """Return who gave each answer."""
         return AnsweredBy(data.scores.workers, data.scores.worker, data.scores.attributes)
+
+    def sources_of(self, data: EsaData) -> tuple[list[str], Codes]:
+        """Return those of the scores."""
+        return data.scores.sources, data.scores.source[data.scores.kind == Kind.ORDINARY]
+
+    def of_sources(self, data: EsaData, is_taken: Mask) -> EsaData:
+        """Return the scores on some sources."""
+        return EsaData(data.scores.take(is_taken[data.scores.source]), data.marked)
 
     def analyse(
         self,

@@ -42,7 +42,7 @@ from analysis.methods.workers import (
 from analysis.results.sections import Cell, Column, Figure, Section, Table
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict
-from analysis.stats.ratings import Codes, Floats, Ratings
+from analysis.stats.ratings import Codes, Floats, Mask, Ratings
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import SpanAgreement, span_agreement
 from campaigns.design.composition import Kind
@@ -145,6 +145,14 @@ class Spans(ResponseMethod[SpanData]):
         weights = read_weights(settings.options.get("weights", {}))
         same = {key: float(weight > 0) for key, weight in weights.items()}
         return {"every error weighs the same": replace(settings, options=dict(settings.options) | {"weights": same})}
+
+    def sources_of(self, data: SpanData) -> tuple[list[str], Codes]:
+        """Return the names of segments."""
+        return [name for _, name in data.segments], data.segment[data.kind == Kind.ORDINARY]
+
+    def of_sources(self, data: SpanData, is_taken: Mask) -> SpanData:
+        """Return the annotations of some segments."""
+        return take(data, is_taken[data.segment])
 
     def judge(self, data: SpanData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on raters: whether they find more, or graver, errors in degraded items."""

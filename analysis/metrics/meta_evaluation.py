@@ -6,14 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.methods.study.study import Study
 from analysis.metrics.comparison import SEED, segment_agreement, soft_accuracy
 from analysis.metrics.loading import SegmentScores
 from analysis.stats.correlation import bootstrap_correlations, correlate
 from analysis.stats.metrics import draw_swaps, pairwise_accuracy, permutation_p_values, williams_test
-from analysis.stats.pipeline import observe_ratings
 from analysis.stats.ratings import Floats, Mask, or_none
-from analysis.stats.scores import counted_items
 from analysis.stats.smoothing import lowess
 
 OVERALL = "overall"
@@ -48,26 +45,6 @@ class People:
     scores: list[Floats]
     outputs: Floats
     measure: str
-
-
-def people_of(study: Study) -> People:
-    """Return what the people of a study say.
-
-    A system's score is its mean z, as the ranking has it; that of an output is the mean z of its ratings that count.
-    """
-    analysis, names = study.analysis, study.loaded.systems
-    order = [code for code in study.order if not np.isnan(analysis.systems.z[code])]
-    of_criteria = analysis.systems.criterion_z[order].T
-    criteria = study.settings.criterion_names if len(of_criteria) > 1 else ()
-    return People(
-        [names[code] for code in order],
-        study.loaded.sources,
-        set(names),
-        [OVERALL, *criteria],
-        [analysis.systems.z[order], *(of_criteria if criteria else ())],
-        human_segments(study)[:, order],
-        "mean z",
-    )
 
 
 def evaluate_metrics(people: People, metrics: SegmentScores) -> dict[str, Any]:
@@ -113,20 +90,6 @@ def evaluate_metrics(people: People, metrics: SegmentScores) -> dict[str, Any]:
         "williams": _williams(human[0], [scores[name] for name in used]),
         "unknown_systems": sorted({metrics.systems[code] for code in np.unique(metrics.system)} - people.rated),
     }
-
-
-def human_segments(study: Study) -> Floats:
-    """Return the mean overall z of each segment, (n_sources, n_systems), over ratings that count; NaN without one."""
-    ratings, shape = study.ratings, (len(study.loaded.sources), study.ratings.n_systems)
-    observations = observe_ratings(ratings, study.settings.design(study.loaded.workers), study.analysis)
-    source = ratings.source[counted_items(ratings, study.analysis.is_kept)]
-    is_known = (source >= 0) & ~np.isnan(observations.overall_z)
-    key = source[is_known].astype(np.int64) * shape[1] + observations.system[is_known]
-    size = shape[0] * shape[1]
-    total = np.bincount(key, weights=observations.overall_z[is_known], minlength=size)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / np.bincount(key, minlength=size)
-    return mean.reshape(shape)
 
 
 def _with_interval(human: Floats, metric: Floats) -> dict[str, list[float | None]]:

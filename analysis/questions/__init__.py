@@ -1,13 +1,12 @@
 """Questions that are asked of responses of every kind. A file each, and a line in `settings.EVALSITE_QUESTIONS`.
 
 A question knows neither what was answered nor how it is analysed: it analyses again, otherwise, and says what changes.
-Studies of direct assessment answer the same questions by parts of their own (`analysis.methods.study`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,14 +16,16 @@ from django.utils.module_loading import import_string
 from analysis.data.compared import ComparedPairs
 from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
+from analysis.data.ratings.sources import SourceWords
 from analysis.data.responses import AnsweredBy
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
+from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Section
-from analysis.results.stored import Report, answers_of
+from analysis.results.stored import VERSION, Report, answers_of
 from analysis.stats.quality import Verdict
-from analysis.stats.ratings import Floats
+from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
 from campaigns.design.worker_test import NO_TEST
 
@@ -39,51 +40,76 @@ class Asked:
 
     Attributes
     ----------
+    method : ResponseMethod
+        How they are analysed.
+    data
+        What it reads.
     settings : AnalysisSettings
         How they were analysed.
     report : mapping
-        What their method reports of them (`ResponseMethod`).
-    analyse : callable
-        The same responses by other settings: a report with `summary` and `pairs`.
-    variants : {title: AnalysisSettings}
-        What else their method offers that may change the ranking.
-    outputs : callable
-        What they say of single outputs (`ResponseMethod.outputs`).
-    answered_by : callable
-        Who gave each answer, with the columns of groups (`ResponseMethod.answered_by`).
-    comparisons : callable
-        Which pairs of systems they compare (`ResponseMethod.comparisons`).
-    judgements : callable
-        What workers said of outputs or pairs of them, repeats included (`ResponseMethod.judgements`).
+        What the method reports of them.
     metrics : SegmentScores, optional
         What metrics say of the same outputs.
+    source_words : sequence of SourceWords
+        How long the texts are that outputs were made from, as far as it is known.
     """
 
+    method: ResponseMethod[Any]
+    data: Any
     settings: AnalysisSettings
     report: Report
-    analyse: Callable[[AnalysisSettings], Report]
-    variants: Mapping[str, AnalysisSettings]
-    outputs: Callable[[], OutputScores | None]
-    comparisons: Callable[[], ComparedPairs | None]
-    answered_by: Callable[[], AnsweredBy | None]
-    judgements: Callable[[], Judgements | ComparedPairs | None]
     metrics: SegmentScores | None = None
+    source_words: Sequence[SourceWords] = ()
+
+    def analyse(self, settings: AnalysisSettings) -> Report:
+        """Return the ranking of the same responses by other settings (`ResponseMethod.rank`)."""
+        return self.method.rank(self.data, settings)
+
+    def outputs(self) -> OutputScores | None:
+        """Return what they say of single outputs (`ResponseMethod.outputs`)."""
+        return self.method.outputs(self.data, self.settings)
+
+    def comparisons(self) -> ComparedPairs | None:
+        """Return which pairs of systems they compare (`ResponseMethod.comparisons`)."""
+        return self._comparisons
+
+    def answered_by(self) -> AnsweredBy | None:
+        """Return who gave each answer, with the columns of groups (`ResponseMethod.answered_by`)."""
+        return self.method.answered_by(self.data)
+
+    def judgements(self) -> Judgements | ComparedPairs | None:
+        """Return what workers said of outputs or pairs of them, repeats included (`ResponseMethod.judgements`)."""
+        return self._judgements
+
+    @cached_property
+    def _judgements(self) -> Judgements | ComparedPairs | None:
+        return self.method.judgements(self.data, self.settings)
+
+    @cached_property
+    def _comparisons(self) -> ComparedPairs | None:
+        return self.method.comparisons(self.data, self.settings)
+
+    @cached_property
+    def scored(self) -> ScoredSystems:
+        """The systems of the report, and what their scores are called."""
+        return ScoredSystems(self.report)
 
     @cached_property
     def order(self) -> list[str]:
         """The systems with a score, best first."""
-        return [row["system"] for row in self.report["summary"]["systems"] if row["score"] is not None]
-
-    @property
-    def sign(self) -> int:
-        """1 where a higher score is better, else −1."""
-        return 1 if self.report["summary"]["higher_is_better"] else -1
+        return [name for name, score in self.scored.scores.items() if score is not None]
 
     @cached_property
     def workers(self) -> list[str]:
         """The workers who count, those with the most responses first."""
         rows = [row for row in self.report.get("worker_table", []) if row["verdict"] in _COUNT and not row["excluded"]]
         return [row["worker"] for row in sorted(rows, key=lambda row: -row["n_ratings"])]
+
+    @cached_property
+    def not_counting(self) -> list[str]:
+        """The workers who do not count, apart from those excluded by hand."""
+        rows = self.report.get("worker_table", [])
+        return [row["worker"] for row in rows if row["verdict"] not in _COUNT and not row["excluded"]]
 
     @property
     def is_tested(self) -> bool:
@@ -98,8 +124,8 @@ class Asked:
 
     def scores_in(self, report: Report) -> Floats:
         """Return the scores of a report in `order`, (n_systems,); NaN where it has none."""
-        found = {row["system"]: row["score"] for row in report["summary"]["systems"]}
-        return np.array([found.get(name) for name in self.order], np.float64)
+        found = ScoredSystems(report).scores
+        return or_nan(found.get(name) for name in self.order)
 
     def without(self, workers: Collection[str]) -> Report:
         """Return the analysis without these workers."""
@@ -156,32 +182,26 @@ def analyse_fully(
     settings: AnalysisSettings,
     on_progress: Progress = lambda _: None,
     metrics: SegmentScores | None = None,
+    source_words: Sequence[SourceWords] = (),
 ) -> dict[str, Any]:
     """Return the report of a method with the answer of each question; {"refused": why} where one cannot be asked.
 
-    `metrics`: what metrics say of the outputs; data of studies have their own.
+    `metrics`: what metrics say of the outputs; `source_words`: how long the texts of sources are.
     """
     report = method.analyse(data, settings, on_progress)
-    if method.is_study:
-        return report
-    again = replace(settings, groups=())  # questions are of the ranking
-    asked = Asked(
-        again,
-        report,
-        lambda other: method.analyse(data, other, brief=True),
-        method.variants(again),
-        lambda: method.outputs(data, again),
-        cache(lambda: method.comparisons(data, again)),
-        lambda: method.answered_by(data),
-        cache(lambda: method.judgements(data, again)),
-        metrics,
-    )
-    answers = {}
-    for question in (each for each in list_questions() if each.is_asked(asked)):
+    return with_answers(Asked(method, data, settings, report, metrics, source_words), on_progress)
+
+
+def with_answers(asked: Asked, on_progress: Progress = lambda _: None) -> dict[str, Any]:
+    """Return the report of what is asked with the answer of each question."""
+    answers = dict(asked.report.get("questions", {}))  # what studies answer by their arrays
+    for question in list_questions():
+        if question.slug in answers or not question.is_asked(asked):
+            continue
         on_progress(question.title)
         refused = question.refuse(asked)
         answers[question.slug] = {"refused": refused} if refused else question.compute(asked)
-    return report | {"questions": answers}
+    return {**asked.report, "questions": answers, "version": VERSION}
 
 
 def sections_of_questions(report: Report) -> list[Section]:

@@ -10,9 +10,10 @@ from analysis.metrics import drawings
 from analysis.metrics.comparison import OF_SEGMENTS
 from analysis.metrics.meta_evaluation import OVERALL, People, evaluate_metrics
 from analysis.questions import Asked, Question
+from analysis.results.scored import shared_criteria
 from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table
 from analysis.results.stored import Report
-from analysis.stats.ratings import Floats, or_nan
+from analysis.stats.ratings import or_nan
 
 PAGE = "metrics"
 ALPHA = 0.05
@@ -35,26 +36,23 @@ class Metrics(Question):
         """Return what `evaluate_metrics` does. Of comparisons no output has a score of its own: it `is_by_system`."""
         if asked.metrics is None:
             return {}
-        summary, outputs, scores = asked.report["summary"], asked.outputs(), asked.scores_in(asked.report)
-        criteria = list(summary["criteria"]) if len(summary["criteria"]) > 1 else []
+        scored, outputs = asked.scored, asked.outputs()
+        sign, measure = scored.sign, scored.words.one
+        criteria = [None, *(names if len(names := shared_criteria(scored)) > 1 else ())]
         people = People(
             asked.order,
             outputs.sources if outputs else [],
-            {row["system"] for row in summary["systems"]},
-            [OVERALL, *criteria],
-            [asked.sign * scores, *(_in_order(asked, summary["criteria"][name]) for name in criteria)],
+            {*scored.rows, *(outputs.systems if outputs else ())},
+            [name or OVERALL for name in criteria],
+            [sign * or_nan(scored.scores_of(asked.order, name)) for name in criteria],
             outputs.means(asked.order) if outputs else np.empty((0, len(asked.order))),
-            "score" if asked.sign > 0 else "score, its sign changed",
+            measure if sign > 0 else f"{measure}, its sign changed",
         )
         return evaluate_metrics(people, asked.metrics) | {"is_by_system": asked.comparisons() is not None}
 
     def sections(self, found: Report) -> list[Section]:
         """Return what `metric_sections` shows of them."""
         return metric_sections(found)
-
-
-def _in_order(asked: Asked, scores: Mapping[str, float | None]) -> Floats:
-    return asked.sign * or_nan(scores.get(name) for name in asked.order)
 
 
 def metric_sections(found: Report | None) -> list[Section]:

@@ -9,7 +9,6 @@ import numpy as np
 from analysis.data.compared import ComparedPairs
 from analysis.questions import Asked, Question
 from analysis.results.procedures import conclusions, describe_others, procedure_tables
-from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Section
 from analysis.results.stored import Report, in_order
 from analysis.results.words import PROCEDURES
@@ -104,7 +103,7 @@ def _pair(pair: Report, asked: Asked, beside: Procedures, p_studies: Floats | No
     of_studies = {} if p_studies is None else {"p_studies": [or_none(p_studies[i, j]), or_none(p_studies[j, i])]}
     return {
         "systems": pair["systems"],
-        "difference": None if difference is None else ScoredSystems(asked.report).sign * difference,
+        "difference": None if difference is None else asked.scored.sign * difference,
         "p_holm": pair["p_holm"],
         **of_studies,
         "others": describe_others(beside, i, j),

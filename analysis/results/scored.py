@@ -95,12 +95,12 @@ class ScoredSystems:
     @property
     def by_alpha(self) -> ScoresByAlpha | None:
         """The scores at each α of the worker test; None where nobody was tested."""
-        answer = self._answer("sensitivity") or self.report.get("sensitivity", {})
+        answer = self._answer("sensitivity")
         found = answer.get("alpha")
         if not found:
             return None
-        scores = found["score"] if "score" in found else found["z"]
-        return ScoresByAlpha(found["alphas"], found["n_workers"], dict(zip(answer["order"], scores, strict=True)))
+        scores = dict(zip(answer["order"], found["score"], strict=True))
+        return ScoresByAlpha(found["alphas"], found["n_workers"], scores)
 
     @property
     def halves(self) -> Mapping[str, Any] | None:

@@ -8,6 +8,62 @@ from analysis.stats.agreement import tolerance_chance
 Value = TypeVar("Value")
 Report = Mapping[str, Any]
 """What a response method says of responses: JSON, as `ResponseMethod.analyse` returns it."""
+VERSION = 2
+"""Of reports in their present shape."""
+
+
+def current(report: Report) -> Report:
+    """Return a stored report in the shape of now, whatever version stored it.
+
+    In version 1, which has no number, studies of direct assessment had their answers to questions at the top, other
+    methods an `agreement` of their own each, and no answer said what scores are called.
+    """
+    if report.get("version", 1) >= VERSION:
+        return report
+    answers = dict(report.get("questions", {}))
+    others = {key: value for key, value in report.items() if key not in _ANSWERED_APART}
+    if "sensitivity" in report:
+        answers["sensitivity"] = _sensitivity_of_study(report["sensitivity"])
+    elif "order" in answers.get("sensitivity", {}):
+        answers["sensitivity"] = {"measure": "score", "lengths": {}, **answers["sensitivity"]}
+    if "metrics" in report:
+        answers["metrics"] = {"measure": "mean z", **report["metrics"], "is_by_system": False}
+    if "assistance" in report:
+        answers["assistance"] = report["assistance"]
+    if study := report.get("reliability"):
+        answers = {
+            "reliability": _reliability_of_study(study, criteria_of(report)),
+            "halves": study["halves"],
+            **answers,
+        }
+    elif "reliability" not in answers and (criteria := _criteria_before(report)):
+        answers["reliability"] = {"criteria": criteria, "n_bins": 5, "notes": []}
+    return {**others, **({"questions": answers} if answers else {}), "version": VERSION}
+
+
+def answers_of(report: Report) -> Mapping[str, Report]:
+    """Return the answers to questions by their slugs, whatever version gave them."""
+    answers: Mapping[str, Report] = current(report).get("questions", {})
+    return answers
+
+
+_ANSWERED_APART = ("sensitivity", "metrics", "reliability", "assistance")
+
+
+def _sensitivity_of_study(found: Report) -> Report:
+    """Return what studies stored of their ranking, of one system `order` and `z` alone, as the question answers it."""
+    if "settings" not in found:
+        return {"refused": "There are fewer than two systems with a score."}
+
+    def renamed(part: Report) -> dict[str, Any]:
+        return {("score" if key == "z" else key): value for key, value in part.items()}
+
+    return renamed(found) | {
+        "measure": "z",
+        "alpha": found["alpha"] and renamed(found["alpha"]),
+        "without_worker": {**found["without_worker"], "n_counting": found["without_worker"]["n_workers"]},
+        "lengths": {text: renamed(of) for text, of in found["lengths"].items()},
+    }
 
 
 def in_order(found: Mapping[str, Value], names: Iterable[str]) -> list[tuple[str, Value]]:
@@ -30,20 +86,6 @@ def criteria_of(report: Mapping[str, object]) -> list[str]:
     return [str(criterion["name"]) for criterion in asked]
 
 
-def answers_of(report: Report) -> Mapping[str, Report]:
-    """Return the answers to questions by their slugs; those of earlier versions, kept elsewhere, as they are now."""
-    answers: Mapping[str, Report] = report.get("questions", {})
-    if "assistance" in report:
-        answers = {**answers, "assistance": report["assistance"]}
-    if "reliability" in answers:
-        return answers
-    if study := report.get("reliability"):
-        return {"reliability": _of_study(study, criteria_of(report)), "halves": study["halves"], **answers}
-    criteria = _criteria_before(report)
-    reliability = {"reliability": {"criteria": criteria, "n_bins": 5, "notes": []}} if criteria else {}
-    return {**reliability, **answers}
-
-
 _NOTHING = {"n_items": 0, "n_judgements": 0, "n_workers": 0}
 _POINTS = (5, 10, 15, 20, 25, 30)
 _COUNTS, _OF_MARKS = ("present", "correct", "missing"), ("f1", "f1_severity", "kappa", "overlap")
@@ -63,7 +105,7 @@ _BEFORE = {
 """What answers of each method are, and which α earlier versions had of them."""
 
 
-def _of_study(found: Report, names: Iterable[str]) -> dict[str, Any]:
+def _reliability_of_study(found: Report, names: Iterable[str]) -> dict[str, Any]:
     """Return the reliability that earlier versions stored of direct assessment."""
     criteria = []
     for name, one in in_order(found["shared"], names):

@@ -100,8 +100,8 @@ class ChatTotals:
 
 def metrics_of(report: Report) -> Mapping[str, Any] | None:
     """Return how metrics agree with people, as `evaluate_metrics` says it; None of a report without."""
-    found: Mapping[str, Any] | None = report.get("metrics") or report.get("questions", {}).get("metrics")
-    return found
+    found: Mapping[str, Any] = report.get("questions", {}).get("metrics", {})
+    return found if "metrics" in found else None
 
 
 def has_chats(report: Report) -> bool:

@@ -1,7 +1,7 @@
 """The whole analysis of one set of ratings, from scores as given to systems ranked and tested."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,5 +209,10 @@ def observe_ratings(ratings: Ratings, design: Design, analysis: ScoredRatings) -
     """
     if design.unit is Unit.RATING:
         return analysis.observations
+    return observe_by(ratings, replace(design, unit=Unit.RATING), analysis)
+
+
+def observe_by(ratings: Ratings, design: Design, found: ScoredRatings) -> Observations:
+    """Return the observations by a design, of the workers who count and by their μ and σ in `found`."""
     scores = reverse_negative(ratings.scores, design.is_negative)
-    return observe(ratings, scores, analysis.standardisation, analysis.twin, is_kept=analysis.is_kept, unit=Unit.RATING)
+    return observe(ratings, scores, found.standardisation, found.twin, is_kept=found.is_kept, unit=design.unit)

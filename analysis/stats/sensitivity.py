@@ -6,84 +6,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.ratings import Codes, Floats, Mask, Ratings
-from analysis.stats.scores import (
-    Standardisation,
-    Unit,
-    counted_items,
-    observe,
-    outputs_of,
-    score_systems,
-)
+from analysis.stats.pipeline import Design, ScoredRatings, observe_by
+from analysis.stats.ratings import Codes, Floats, Ratings
+from analysis.stats.scores import Unit, counted_items, outputs_of, reverse_negative, score_systems
 from campaigns.design.composition import Kind
 
 
-@dataclass(frozen=True)
-class Scored:
-    """Ratings as they are scored: after reversal, with their twins, their workers' μ and σ, and the unit."""
-
-    ratings: Ratings
-    scores: Floats
-    twin: NDArray[np.int64]
-    standardisation: Standardisation
-    unit: Unit
-
-    def system_z(self, is_kept: Mask) -> Floats:
-        """Return the overall z of each system from the ratings of these workers, (n_systems,)."""
-        observations = observe(
-            self.ratings, self.scores, self.standardisation, self.twin, is_kept=is_kept, unit=self.unit
-        )
-        return score_systems(observations, self.ratings.n_systems).z
-
-
-@dataclass(frozen=True)
-class ByAlpha:
-    """System scores at several α: `n_workers` (n_alphas,) who count at each, `z` (n_alphas, n_systems)."""
-
-    n_workers: NDArray[np.int64]
-    z: Floats
-
-
-def score_by_alpha(scored: Scored, p_value: Floats, alphas: Sequence[float], is_excluded: Mask) -> ByAlpha:
-    """Return every system's z from the workers with p < α, for each α.
-
-    Parameters
-    ----------
-    scored : Scored
-    p_value : float64, (n_workers,)
-        Of the worker test; NaN for untested workers, who never count.
-    alphas : sequence of float
-    is_excluded : bool, (n_workers,)
-        Workers who never count.
-
-    Notes
-    -----
-    μ and σ are of all of a worker's ratings, so they do not depend on α. A set of workers is scored once.
-
-    References
-    ----------
-    METHOD §6 (α sensitivity).
-    """
-    kept = [(p_value < alpha) & ~is_excluded for alpha in alphas]
-    known: dict[bytes, Floats] = {}
-    for each in kept:
-        known.setdefault(each.tobytes(), np.empty(0))
-    for each in kept:
-        if not known[each.tobytes()].size:
-            known[each.tobytes()] = scored.system_z(each)
-    shape = (len(alphas), scored.ratings.n_systems)
-    z = np.array([known[each.tobytes()] for each in kept], np.float64).reshape(shape)
-    return ByAlpha(np.array([np.count_nonzero(each) for each in kept], np.int64), z)
-
-
-def score_without_each(scored: Scored, is_kept: Mask) -> Floats:
+def score_without_each(ratings: Ratings, design: Design, found: ScoredRatings) -> Floats:
     """Return every system's z without each of the workers who count, one at a time.
 
     Parameters
     ----------
-    scored : Scored
-    is_kept : bool, (n_workers,)
-        Workers whose ratings count.
+    ratings : Ratings
+    design : Design
+    found : ScoredRatings
+        Of these ratings by this design.
 
     Returns
     -------
@@ -100,10 +37,10 @@ def score_without_each(scored: Scored, is_kept: Mask) -> Floats:
     ----------
     Jackknife over workers (Quenouille 1956; Tukey 1958).
     """
-    n_kept, n_systems = int(np.count_nonzero(is_kept)), scored.ratings.n_systems
-    place = np.cumsum(is_kept) - 1
+    n_kept, n_systems = int(np.count_nonzero(found.is_kept)), ratings.n_systems
+    place = np.cumsum(found.is_kept) - 1
     total, n_rated = np.zeros((n_kept, n_systems)), np.zeros((n_kept, n_systems))
-    parts = _of_ratings(scored, is_kept) if scored.unit is Unit.RATING else _of_outputs(scored, is_kept)
+    parts = (_of_ratings if design.unit is Unit.RATING else _of_outputs)(ratings, design, found)
     for part in parts:
         cell = place[part.worker] * np.int64(n_systems) + part.system
         lost, n_lost = (
@@ -132,15 +69,14 @@ class _Losses:
     n_lost: Floats
 
 
-def _of_ratings(scored: Scored, is_kept: Mask) -> list[_Losses]:
-    ratings = scored.ratings
-    observed = observe(ratings, scored.scores, scored.standardisation, scored.twin, is_kept=is_kept, unit=Unit.RATING)
-    worker = ratings.worker[counted_items(ratings, is_kept)]
-    found = []
+def _of_ratings(ratings: Ratings, design: Design, found: ScoredRatings) -> list[_Losses]:
+    observed = observe_by(ratings, design, found)
+    worker = ratings.worker[counted_items(ratings, found.is_kept)]
+    losses = []
     for z in observed.z.T:
         rated = np.flatnonzero(~np.isnan(z))
-        found.append(_losses(z[rated], observed.system[rated], worker[rated], ratings.n_systems))
-    return found
+        losses.append(_losses(z[rated], observed.system[rated], worker[rated], ratings.n_systems))
+    return losses
 
 
 def _losses(z: Floats, system: Codes, worker: Codes, n_systems: int) -> _Losses:
@@ -149,14 +85,13 @@ def _losses(z: Floats, system: Codes, worker: Codes, n_systems: int) -> _Losses:
     return _Losses(total, n, worker, system, z, np.ones(z.size))
 
 
-def _of_outputs(scored: Scored, is_kept: Mask) -> list[_Losses]:
-    ratings = scored.ratings
-    is_scored = (ratings.kind == Kind.ORDINARY) | (ratings.kind == Kind.REPEAT)
-    used = np.flatnonzero(is_scored & is_kept[ratings.worker])
+def _of_outputs(ratings: Ratings, design: Design, found: ScoredRatings) -> list[_Losses]:
+    used = _in_outputs(ratings, found)
     # As `observe` has them: ordinary items first.
     output, _, system = outputs_of(ratings, used)
-    z = scored.standardisation.z(scored.scores[used], ratings.worker[used])
-    found = []
+    scores = reverse_negative(ratings.scores, design.is_negative)
+    z = found.standardisation.z(scores[used], ratings.worker[used])
+    losses = []
     for column in z.T:
         rated = np.flatnonzero(~np.isnan(column))
         of_output, values = output[rated], column[rated]
@@ -173,7 +108,7 @@ def _of_outputs(scored: Scored, is_kept: Mask) -> list[_Losses]:
             after = np.where(left > 0, (total[which] - own) / left, 0.0)
             mean = total / n
         has_any = n > 0
-        found.append(
+        losses.append(
             _Losses(
                 np.bincount(system[has_any], weights=mean[has_any], minlength=ratings.n_systems).astype(np.float64),
                 np.bincount(system[has_any], minlength=ratings.n_systems).astype(np.float64),
@@ -183,18 +118,23 @@ def _of_outputs(scored: Scored, is_kept: Mask) -> list[_Losses]:
                 (left == 0).astype(np.float64),
             )
         )
-    return found
+    return losses
+
+
+def _in_outputs(ratings: Ratings, found: ScoredRatings) -> NDArray[np.intp]:
+    is_scored = (ratings.kind == Kind.ORDINARY) | (ratings.kind == Kind.REPEAT)
+    return np.flatnonzero(is_scored & found.is_kept[ratings.worker])
 
 
 def score_by_length(
-    scored: Scored, is_kept: Mask, n_words: Floats, most_words: Sequence[int]
+    ratings: Ratings, design: Design, found: ScoredRatings, n_words: Floats, most_words: Sequence[int]
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return every system's z over items whose source has at most so many words.
 
     Parameters
     ----------
-    scored : Scored
-    is_kept : bool, (n_workers,)
+    ratings, design, found
+        As in `score_without_each`.
     n_words : float64, (n_sources,)
         Words of each source's text, such as its reference; NaN where not known.
     most_words : sequence of int
@@ -202,8 +142,8 @@ def score_by_length(
 
     Returns
     -------
-    n : int64, (n_bounds,)
-        Observations with at most k words.
+    n : int64, (n_bounds, n_systems)
+        Observations of each system with at most k words.
     z : float64, (n_bounds, n_systems)
         NaN where a system has none.
 
@@ -211,21 +151,20 @@ def score_by_length(
     ----------
     METHOD §6 (input length); the thesis's Figure 3.10 in its form.
     """
-    ratings = scored.ratings
-    observed = observe(ratings, scored.scores, scored.standardisation, scored.twin, is_kept=is_kept, unit=scored.unit)
-    if scored.unit is Unit.RATING:
-        source = ratings.source[counted_items(ratings, is_kept)]
+    observed = observe_by(ratings, design, found)
+    if design.unit is Unit.RATING:
+        source = ratings.source[counted_items(ratings, found.is_kept)]
     else:
-        is_scored = (ratings.kind == Kind.ORDINARY) | (ratings.kind == Kind.REPEAT)
-        _, source, _ = outputs_of(ratings, np.flatnonzero(is_scored & is_kept[ratings.worker]))
+        _, source, _ = outputs_of(ratings, _in_outputs(ratings, found))
     length = np.append(n_words, np.nan)[source]  # −1, not known, takes the last
-    counts, z = [], np.full((len(most_words), ratings.n_systems), np.nan)
+    n = np.zeros((len(most_words), ratings.n_systems), np.int64)
+    z = np.full(n.shape, np.nan)
     for place, bound in enumerate(most_words):
         short = np.flatnonzero(length <= bound)
-        counts.append(short.size)
+        n[place] = np.bincount(observed.system[short], minlength=ratings.n_systems)
         of_short = replace(observed, z=observed.z[short], raw=observed.raw[short], system=observed.system[short])
         z[place] = score_systems(of_short, ratings.n_systems).z
-    return np.array(counts, np.int64), z
+    return n, z
 
 
 def length_bounds(n_words: Floats) -> list[int]:

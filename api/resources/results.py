@@ -219,7 +219,10 @@ class ReportShape(serializers.Serializer[Any]):
     intervals = serializers.JSONField(required=False, help_text="Of 95 %, by system; of direct assessment.")
     worker_table = serializers.JSONField(required=False)
     pairs = serializers.JSONField(required=False, help_text="The differences of every two systems, by other methods.")
-    metrics = serializers.JSONField(required=False, help_text="How metrics agree with people, if there are scores.")
+    questions = serializers.JSONField(
+        required=False,
+        help_text="Answers, such as of sensitivity and metrics; `refused` says why there is none.",
+    )
 
 
 class ReportOf(Resource):

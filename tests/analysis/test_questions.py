@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,14 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import ResponsesFile, get_method, list_response_methods
-from analysis.methods.settings import from_protocol
+from analysis.data.ratings.sources import SourceWords
+from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_methods
+from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.models import AnalysisRun
 from analysis.questions import Asked, Question, analyse_fully, list_questions
 from analysis.results.report_sections import sections_of
+from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Column, Section, Table
 from analysis.stats.reliability import spearman_brown
 from analysis.web.services.runs import change_run
@@ -30,8 +34,10 @@ from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
 from tests.analysis.test_stored_order import simulated
 
-KINDS = [method.slug for method in list_response_methods() if not method.is_study]
-PROTOCOLS = {"ordinal": "likert", "preference": "preference"}
+KINDS = [method.slug for method in list_response_methods()]
+SIMULATED = [slug for slug in KINDS if slug != DEFAULT]
+PROTOCOLS = {"ordinal": "likert", "preference": "preference", DEFAULT: "mrc-adequacy"}
+EXAMPLES = Path(__file__).parents[2] / "examples"
 Write = Callable[..., Path]
 
 
@@ -55,7 +61,7 @@ class Lead(Question):
 def written(tmp_path: Path) -> Write:
     """Write levels, or votes, of six workers on twenty outputs of three systems, with degraded copies of the first."""
 
-    def write(kind: str, *, without: str = "") -> Path:
+    def write(kind: str, *, without: str = "", n_sources: int = 20) -> Path:
         rng, rows = np.random.default_rng(7), []
         for worker in ("ann", "bob", "cem", "dia", "eli", "fay"):
             for source in range(20):
@@ -66,31 +72,51 @@ def written(tmp_path: Path) -> Write:
                 else:
                     for system in range(3):
                         level = int(np.clip(rng.integers(2, 5) + system - 1, 1, 5))
-                        rows.append((worker, f"q{source}", f"s{system}", level))
+                        rows.append((worker, f"q{source}", f"s{system}", level * 20 if kind == DEFAULT else level))
         names = ("worker", "source", "system_a", "system_b", "winner")
         header = names if kind == "preference" else ("worker", "source", "system", "score")
-        path = tmp_path / f"{kind}{without and '-' + without}.csv"
+        path = tmp_path / f"{kind}-{without}{n_sources}.csv"
+        kept = [row for row in rows if row[0] != without and int(row[1][1:]) < n_sources]
         with path.open("w", newline="") as stream:
-            csv.writer(stream).writerows([header, *(row for row in rows if row[0] != without)])
+            csv.writer(stream).writerows([header, *kept])
         return path
 
     return write
 
 
-def analysed(path: Path, kind: str, **changes: Any) -> dict[str, Any]:
-    settings = replace(from_protocol(PROTOCOLS[kind]), **changes)
-    method = get_method(kind)
-    return analyse_fully(method, method.read(ResponsesFile(path), settings), settings)
+def settings_for(kind: str, **changes: Any) -> AnalysisSettings:
+    """Return the settings of a kind without a worker test."""
+    return replace(from_protocol(PROTOCOLS[kind]), **{"preset": NO_TEST, **changes})
+
+
+def analysed(path: Path, kind: str, words: Sequence[SourceWords] = (), **changes: Any) -> dict[str, Any]:
+    method, settings = get_method(kind), settings_for(kind, **changes)
+    return analyse_fully(method, method.read(ResponsesFile(path), settings), settings, source_words=words)
 
 
 def scores_of(report: Mapping[str, Any]) -> dict[str, float]:
-    return {row["system"]: row["score"] for row in report["summary"]["systems"]}
+    return ScoredSystems(report).scores
 
 
-@pytest.mark.parametrize("question", ["procedures", "halves", "sensitivity"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_answers_each_question_or_says_why_not(kind: str, question: str, tmp_path: Path) -> None:
-    report = json.loads(json.dumps(simulated(kind, tmp_path)))
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    """Return the report of a campaign of each kind, as it is stored."""
+    folder = tmp_path_factory.mktemp("reports")
+
+    @cache
+    def report_of(kind: str) -> dict[str, Any]:
+        tested = {"preset": from_protocol("mrc-adequacy").preset}
+        of_kind = analysed(EXAMPLES / "ratings.csv", kind, **tested) if kind == DEFAULT else simulated(kind, folder)
+        return json.loads(json.dumps(of_kind))
+
+    return report_of
+
+
+@pytest.mark.parametrize(
+    ("kind", "question"), [*((kind, "sensitivity") for kind in KINDS), *product(SIMULATED, ("procedures", "halves"))]
+)
+def test_each_kind_answers_each_question_or_says_why_not(kind: str, question: str, reports) -> None:
+    report = reports(kind)
     answer = report["questions"][question]
     asked = next(each for each in list_questions() if each.slug == question)
     shown = [section for section in sections_of(report, asked.page) if section.finding]
@@ -115,7 +141,35 @@ def test_without_a_worker_scores_are_those_of_a_file_without_them(kind: str, wri
     assert found["without_worker"]["n_workers"] == 6
 
 
-@pytest.mark.parametrize("kind", PROTOCOLS)
+@pytest.mark.parametrize("kind", ["ordinal", "preference"])
+def test_short_texts_are_those_of_a_file_without_the_long_ones(kind: str, written: Write) -> None:
+    words = [SourceWords(f"q{k}", reference=k + 1) for k in range(20)]
+    found = analysed(written(kind), kind, words)["questions"]["sensitivity"]
+    lengths = found["lengths"]["reference"]
+    assert lengths["most_words"] == list(range(1, 21)) and list(found["lengths"]) == ["reference"]
+    for bound in (5, 12, 20):
+        scores = scores_of(analysed(written(kind, n_sources=bound), kind))
+        at_bound = [of_system[bound - 1] for of_system in lengths["score"]]
+        assert at_bound == pytest.approx([scores[system] for system in found["order"]])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SIMULATED if kind not in ("choice", "preference")])
+def test_with_all_lengths_a_ranking_is_the_result_itself(kind: str, tmp_path: Path, monkeypatch) -> None:
+    def with_lengths(method: Any, data: Any, settings: Any) -> dict[str, Any]:
+        names, _ = method.sources_of(data)
+        words = [SourceWords(name, input=30 + k % 9) for k, name in enumerate(sorted(set(names)))]
+        return analyse_fully(method, data, settings, source_words=words)
+
+    monkeypatch.setattr("tests.analysis.test_stored_order.analyse_fully", with_lengths)
+    report = simulated(kind, tmp_path)
+    found = report["questions"]["sensitivity"]
+    lengths = found["lengths"]["input"]
+    assert [scores[-1] for scores in lengths["score"]] == pytest.approx(found["score"])
+    assert 0 < lengths["n_observations"][0] < lengths["n_observations"][-1]
+    assert "Only items with a short source text" in {section.title for section in sections_of(report, "sensitivity")}
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "preference"])
 def test_halves_of_the_workers_say_how_reliable_all_are(kind: str, written: Write) -> None:
     found = analysed(written(kind), kind)["questions"]["halves"]
     assert (found["n_workers"], found["n_splits"]) == (6, 50)
@@ -214,7 +268,7 @@ def test_of_votes_metrics_are_compared_by_system_alone(written: Write, tmp_path:
     assert shown["metrics"].tables and "metric-segments" not in shown
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("preference", "ranking", "best_worst")])
+@pytest.mark.parametrize("kind", [kind for kind in SIMULATED if kind not in ("preference", "ranking", "best_worst")])
 def test_kinds_with_scores_say_what_workers_think_of_single_outputs(kind: str, tmp_path: Path, monkeypatch) -> None:
     """In the mean over workers and sources it is nearly what the ranking says, which counts outputs otherwise."""
     seen: dict[str, Any] = {}
@@ -280,7 +334,7 @@ def test_a_question_of_one_file_is_on_its_page_and_in_every_export(
     kind: str, written: Write, upload, start, settings, owner_client: Client
 ) -> None:
     settings.EVALSITE_QUESTIONS = [*settings.EVALSITE_QUESTIONS, f"{__name__}.Lead"]
-    asked = replace(from_protocol(PROTOCOLS[kind]), alpha=0.04)  # results of other tests know no such question
+    asked = settings_for(kind, alpha=0.04, scale=(0, 100))  # results of other tests know no such question
     run: AnalysisRun = start(upload(written(kind).read_bytes()), asked)
     assert run.report["questions"]["lead"]["lead"] > 0
     page = reverse("analysis:section", args=[run.pk, "lead"])

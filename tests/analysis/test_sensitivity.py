@@ -1,6 +1,7 @@
 """Whether the ranking survives: what sections say of it, and the file of sources that lengths come from."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,57 +10,66 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.data.ratings.loading import load_ratings
 from analysis.data.ratings.sources import SourceWords, load_sources
-from analysis.methods.settings import load_settings
-from analysis.methods.study.sensitivity import ALPHAS, Sensitivity
-from analysis.methods.study.study import run_study
+from analysis.methods import DEFAULT, ResponsesFile, get_method
+from analysis.methods.settings import AnalysisSettings, load_settings
 from analysis.models import AnalysisRun
+from analysis.questions import analyse_fully
+from analysis.questions.sensitivity import Sensitivity
+from analysis.questions.survival import ALPHAS
 from analysis.results.curves import draw_curves, spread_out
 from analysis.results.sections import LIGHT
+from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import TableError
+
+
+def answer_of(path: Path, settings: AnalysisSettings, *, has_lengths: bool = False) -> dict[str, Any]:
+    """Return how sensitive the ranking of ratings is, whose sources may be given lengths."""
+    method = get_method(DEFAULT)
+    data = method.read(ResponsesFile(path), settings)
+    sources = data.loaded.sources if has_lengths else ()
+    words = [SourceWords(source, 1 + k % 9, 30 + k % 40) for k, source in enumerate(sources)]
+    report = analyse_fully(method, data, settings, source_words=words)
+    return json.loads(json.dumps(report["questions"]["sensitivity"]))
 
 
 @pytest.fixture(scope="module")
 def batch(shared_data) -> dict[str, Any]:
-    """The report of a public batch of Direct Assessment, whose sources are given lengths."""
+    """What is said of a public batch of Direct Assessment."""
     settings = load_settings("da-translation")
-    loaded = load_ratings(shared_data / "da-batch" / "ratings.csv", criteria=settings.criterion_names)
-    words = [SourceWords(source, 1 + k % 9, 30 + k % 40) for k, source in enumerate(loaded.sources)]
-    report = Sensitivity().detail(run_study(loaded, settings, source_words=words))
-    return json.loads(json.dumps(report))
+    return answer_of(shared_data / "da-batch" / "ratings.csv", settings, has_lengths=True)
 
 
-def sections_of(report: dict[str, Any]) -> dict[str, Any]:
-    return {section.slug: section for section in Sensitivity().sections(report)}
+def sections_of(found: dict[str, Any]) -> dict[str, Any]:
+    return {section.slug: section for section in Sensitivity().sections(found)}
 
 
 def test_the_finding_is_made_of_numbers(batch) -> None:
     sections = sections_of(batch)
-    without = batch["sensitivity"]["without_worker"]
+    without = batch["without_worker"]
     said = sections["survival"].finding
     assert f"survives in {without['n_same_order']} of {without['n_workers']} cases" in said
     assert f"by more than {without['largest_change']:.3f} ({without['system']})" in said
     assert max(without["change"]) == pytest.approx(without["largest_change"])
     assert all(low <= z <= high for low, z, high in zip(
-        without["low"], batch["sensitivity"]["z"], without["high"], strict=True
+        without["low"], batch["score"], without["high"], strict=True
     ))  # fmt: skip
 
 
 def test_the_chosen_alpha_gives_the_result_itself(batch) -> None:
-    alpha = batch["sensitivity"]["alpha"]
-    at_chosen = [z[ALPHAS.index(alpha["chosen"])] for z in alpha["z"]]
-    assert at_chosen == batch["sensitivity"]["z"]
+    alpha = batch["alpha"]
+    at_chosen = [z[ALPHAS.index(alpha["chosen"])] for z in alpha["score"]]
+    assert at_chosen == batch["score"]
     assert alpha["n_workers"][ALPHAS.index(0.05)] == 24  # as published
     assert alpha["n_workers"] == sorted(alpha["n_workers"])
 
 
 def test_all_lengths_together_give_the_result_itself(batch) -> None:
-    lengths = batch["sensitivity"]["lengths"]
+    lengths = batch["lengths"]
     assert lengths["reference"]["most_words"] == list(range(1, 21))
     assert lengths["input"]["most_words"][-1] == 69  # deciles of long texts
     for text in lengths.values():
-        assert [z[-1] for z in text["z"]] == pytest.approx(batch["sensitivity"]["z"])
+        assert [z[-1] for z in text["score"]] == batch["score"]
         assert text["n_observations"] == sorted(text["n_observations"])
 
 
@@ -68,14 +78,12 @@ def test_without_a_worker_test_there_is_no_alpha(shared_data, tmp_path: Path) ->
     rows = [f"w,{system},{source},{score}" for system in "ab" for source, score in ((1, 10), (2, 60))]
     path.write_text("\n".join(["worker,system,source,score", *rows]))
     settings = load_settings("da-translation")
-    loaded = load_ratings(path, criteria=settings.criterion_names)
-    none = type(settings)(settings.protocol, settings.criteria, "none")
-    found = Sensitivity().detail(run_study(loaded, none))
-    assert found["sensitivity"]["alpha"] is None
+    found = answer_of(path, replace(settings, preset=NO_TEST))
+    assert found["alpha"] is None and "every worker counts" not in {each["name"] for each in found["settings"]}
     survival = sections_of(found)["survival"]
     assert "Nobody can be left out" in survival.finding
-    tested = Sensitivity().detail(run_study(loaded, settings))  # nobody can be tested, so no system has a score
-    assert Sensitivity().sections(tested) == []
+    tested = answer_of(path, settings)  # nobody can be tested, so no system has a score
+    assert tested == {"refused": "There are fewer than two systems with a score."}
 
 
 def test_names_at_the_ends_of_curves_keep_their_distance() -> None:

@@ -13,6 +13,7 @@ from django.db import models
 
 from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
 from analysis.methods.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
+from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.planning.methods import PLANNED
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.votes import simulate_votes
@@ -72,15 +73,16 @@ def drawn(report: dict[str, Any]) -> dict[str, bytes | None]:
     return {name: section_file(sections, name) for name in names}
 
 
-def analysed(path: Path, protocol: str, **extras: Path) -> dict[str, Any]:
-    """Return the report of a file."""
+def analysed(path: Path, protocol: str, **extras: Any) -> dict[str, Any]:
+    """Return the report of a file, with what else is known of its outputs."""
     settings = from_protocol(protocol)
     if protocol.startswith("dialogue"):
         settings = replace(settings, personas={f"{name}p": name for name in "ABCDE"})
     if settings.method == DEFAULT:
         settings = replace(settings, cost=Cost(0.99, "USD"))
     method = get_method(settings.method)
-    return analyse_fully(method, method.read(ResponsesFile(path, extras=extras), settings), settings)
+    data = method.read(ResponsesFile(path, extras=extras), settings)
+    return analyse_fully(method, data, settings, **{name: extras[name] for name in ("metrics",) if name in extras})
 
 
 def edits_in(path: Path) -> Path:
@@ -116,8 +118,8 @@ def simulated(slug: str, folder: Path) -> dict[str, Any]:
     return analyse_fully(get_method(slug), data, settings)
 
 
-def metrics_of(path: Path, ratings: Path) -> Path:
-    """Write scores of three metrics of the outputs that were rated."""
+def metrics_of(path: Path, ratings: Path) -> SegmentScores:
+    """Write and read scores of three metrics of the outputs that were rated."""
     rng = np.random.default_rng(5)
     with ratings.open() as lines:
         outputs = sorted({(row["system"], row["source"]) for row in csv.DictReader(lines) if row["kind"] == "ordinary"})
@@ -127,7 +129,7 @@ def metrics_of(path: Path, ratings: Path) -> Path:
         for system, source in outputs
     ]
     path.write_text("metric,system,source,score\n" + "\n".join(rows) + "\n")
-    return path
+    return load_segment_scores(path, has_metrics=True)
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def test_scores_are_uploaded_compared_and_removed(api, owner, rated):
     assert answer.status_code == 202
     finish(AnalysisRun.objects.select_related("ratings_file").get(pk=answer.json()["id"]))
     report = client.get(reverse("api:report", args=[answer.json()["id"]])).json()
-    assert [metric["name"] for metric in report["metrics"]["metrics"]] == ["Güte", "other"]
+    assert [metric["name"] for metric in report["questions"]["metrics"]["metrics"]] == ["Güte", "other"]
     sections = client.get(reverse("api:sections", args=[answer.json()["id"]])).json()
     assert "Güte agrees best" in next(each["finding"] for each in sections if each["slug"] == "metrics")
     (listed,) = client.get(reverse("api:metrics", args=[rated.pk])).json()

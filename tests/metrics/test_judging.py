@@ -46,7 +46,7 @@ def test_every_output_is_judged_once_and_compared_with_people(owner, rated, serv
     newer = AnalysisRun.objects.select_related("ratings_file").exclude(pk=base.pk).get()
     assert newer.metrics == [str(judge.scores_id)]
     report = finish(newer).report
-    assert [metric["name"] for metric in report["metrics"]["metrics"]] == sorted(metrics)
+    assert [metric["name"] for metric in report["questions"]["metrics"]["metrics"]] == sorted(metrics)
 
 
 def read_csv(file):

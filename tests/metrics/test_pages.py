@@ -66,7 +66,7 @@ def test_uploaded_scores_are_compared_in_a_new_analysis(owner_client, done):
     assert "Biggest disagreements" in shown.text and "compared here" in shown.text
     assert page(owner_client, run, metric="poor").text.count("q") > 10
     assert page(owner_client, run, metric="none").status_code == 404
-    found = run.report["metrics"]
+    found = run.report["questions"]["metrics"]
     assert [metric["name"] for metric in found["metrics"]] == ["good", "poor"]
     assert found["metrics"][0]["system"][0]["spearman"][0] == 1
     assert found["metrics"][1]["pairwise_accuracy"] == 0
@@ -129,7 +129,7 @@ def test_a_file_in_windows_1252_is_asked_about(owner_client, done):
     owner_client.post(answer.url, {"encoding": "utf-16"})
     assert not MetricScores.objects.get().encoding
     owner_client.post(answer.url, {"encoding": "windows-1252"})
-    assert [each["name"] for each in newest(done).report["metrics"]["metrics"]] == ["Güte"]
+    assert [each["name"] for each in newest(done).report["questions"]["metrics"]["metrics"]] == ["Güte"]
 
 
 def test_metrics_of_other_systems_are_not_tested_against_each_other(owner_client, done):
@@ -137,8 +137,8 @@ def test_metrics_of_other_systems_are_not_tested_against_each_other(owner_client
     send(owner_client, done, scores_csv() + fewer.split("\n", 1)[1])
     found = newest(done)
     assert "Metrics that do not cover the same systems are not tested" in page(owner_client, found).text
-    names = [metric["name"] for metric in found.report["metrics"]["metrics"]]
-    assert found.report["metrics"]["williams"][names.index("fewer")] == [None] * 3
+    names = [metric["name"] for metric in found.report["questions"]["metrics"]["metrics"]]
+    assert found.report["questions"]["metrics"]["williams"][names.index("fewer")] == [None] * 3
 
 
 def test_scores_of_whole_systems_alone_say_nothing_of_outputs(owner_client, done):
@@ -195,9 +195,9 @@ def test_metrics_of_a_campaign_are_computed_in_a_job_and_compared(owner_client, 
     )
     run = newest(rated)
     assert run.parent_id == rated.pk
-    found = {metric["name"]: metric for metric in run.report["metrics"]["metrics"]}
+    found = {metric["name"]: metric for metric in run.report["questions"]["metrics"]["metrics"]}
     assert set(found) == {"ROUGE-L", "Q-BLEU1", "Q-BLEU4"}
-    place = run.report["metrics"]["systems"].index(human.name)
+    place = run.report["questions"]["metrics"]["systems"].index(human.name)
     assert found["ROUGE-L"]["scores"][place] is None  # it is the reference
     shown = page(owner_client, run)
     output = Output.objects.filter(source__campaign=campaign).exclude(system=human).first()
@@ -240,8 +240,8 @@ def test_metrics_by_a_model_are_offered_with_what_they_lack(owner_client, rated,
     get_handler(job.kind)(JobContext(), **job.args)
     Job.objects.filter(pk=job.pk).update(status=Job.Status.SUCCEEDED, finished_at=timezone.now())
     run = newest(rated)
-    (found,) = run.report["metrics"]["metrics"]
-    place = run.report["metrics"]["systems"].index(campaign.systems.get(is_human=True).name)
+    (found,) = run.report["questions"]["metrics"]["metrics"]
+    place = run.report["questions"]["metrics"]["systems"].index(campaign.systems.get(is_human=True).name)
     assert found["name"] == "QAScore" and found["scores"][place] < 0  # people's outputs are scored, too
     (row,) = MetricScores.objects.get().metrics
     assert row["n_left_out"] == campaign.systems.filter(is_degraded=False).count()

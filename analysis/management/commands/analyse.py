@@ -12,7 +12,6 @@ from analysis.data.dialogues.corpus import load_corpus
 from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings
-from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
 from analysis.results.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
 from analysis.results.replication import compare_runs
@@ -110,11 +109,8 @@ class Command(RatingsCommand):
         if is_brief:
             document = method.analyse(data, settings, self.say, brief=True)
         else:
-            path = None if method.is_study else file.extras.get("metrics")  # data of studies have them
-            metrics = path and load_segment_scores(
-                path, has_metrics=True, encoding=file.choices.for_file(path).encoding
-            )
-            document = analyse_fully(method, data, settings, self.say, metrics)
+            known = file.extras.get("metrics"), file.extras.get("sources", ())
+            document = analyse_fully(method, data, settings, self.say, *known)
         for message in (*(warning["message"] for warning in document["warnings"]), *document["notes"]):
             self.stderr.write(f"{file.path.name}: {message}")
         return document
@@ -147,11 +143,3 @@ class Command(RatingsCommand):
 def _printed(method: ResponseMethod, document: dict[str, Any]) -> dict[str, Any]:
     """Return what is printed of an analysis as JSON."""
     return method.printed(document) | {name: document[name] for name in ("replication",) if name in document}
-
-
-def _metrics(method: ResponseMethod, file: ResponsesFile) -> SegmentScores | None:
-    """Return the scores of metrics that are given; None of a study, whose data have them."""
-    path: Path | None = file.extras.get("metrics")
-    if path is None or method.is_study:
-        return None
-    return load_segment_scores(path, has_metrics=True, encoding=file.choices.for_file(path).encoding)

@@ -1,15 +1,21 @@
 """The results of an analysis as one JSON document, in names."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from analysis.data.ratings.scales import FULL, words
+from analysis.data.responses import rows_of
+from analysis.methods.by_groups import GroupedScores, compare_by_groups
+from analysis.methods.clusters import with_several
 from analysis.methods.study import list_methods
 from analysis.methods.study.study import Study
+from analysis.stats.pipeline import counted_ratings
 from analysis.stats.procedures import Procedure
 from analysis.stats.quality import Verdict
+from analysis.stats.scores import counted_items
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted
 
@@ -27,11 +33,30 @@ def first_report(study: Study) -> dict[str, Any]:
     return {
         "summary": summarise(study),
         **{key: value for method in list_methods() for key, value in method.first_detail(study).items()},
+        **compare_by_groups(study.settings, partial(_in_groups, study)),
         "warnings": warnings_of(study),
         "notes": explain(study),
         "settings": study.settings.to_json(),
         "fingerprint": study.loaded.fingerprint,
     }
+
+
+def _in_groups(study: Study) -> GroupedScores:
+    """Return the z of single ratings that count; one of an unknown source depends on no other one by its source."""
+    counted_z = counted_ratings(study.ratings, study.settings.design(study.loaded.workers), study.analysis)
+    items = counted_items(study.ratings, study.analysis.is_kept)
+    has_z = ~np.isnan(counted_z.z)
+    alone = counted_z.source.max(initial=-1) + 1 + np.arange(counted_z.source.size)
+    source = np.where(counted_z.source < 0, alone, counted_z.source)[has_z]
+    is_known = bool((counted_z.source >= 0).any())
+    return GroupedScores(
+        counted_z.z[has_z],
+        counted_z.system[has_z],
+        study.loaded.systems,
+        study.order,
+        with_several({"worker": counted_z.worker[has_z]} | ({"source": source} if is_known else {})),
+        rows_of(study.loaded.attributes, items[has_z]),
+    )
 
 
 def report(study: Study, first: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from analysis.data.dialogues.rows import LoadedDialogues, Work
 from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.ratings.loading import LoadedRatings
-from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import AnalysisSettings, RatedCriterion
 from analysis.metrics.assistance import PeoplesScores
 from analysis.metrics.loading import SegmentScores
@@ -27,9 +26,9 @@ from analysis.stats.sequences import at_every_look
 class Study:
     """One set of ratings, how it was analysed and what came out; of chats, the chats as well.
 
-    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took,
-    `source_words` how long the texts of the sources are, `metrics` what metrics say of the outputs. `asked` are all
-    criteria that the settings named, with those of single replies that `settings` has no more.
+    `loaded` has the scores as they were given, `ratings` on 0–100. `work` says how long assignments took, `metrics`
+    what metrics say of the outputs. `asked` are all criteria that the settings named, with those of single replies that
+    `settings` has no more.
     """
 
     loaded: LoadedRatings
@@ -38,7 +37,6 @@ class Study:
     analysis: Analysis
     dialogues: LoadedDialogues | None = None
     work: Sequence[Work] = ()
-    source_words: Sequence[SourceWords] = ()
     metrics: SegmentScores | None = None
     asked: tuple[RatedCriterion, ...] = ()
 
@@ -143,19 +141,22 @@ def run_study(
     *,
     dialogues: LoadedDialogues | None = None,
     work: Sequence[Work] = (),
-    source_words: Sequence[SourceWords] = (),
     metrics: SegmentScores | None = None,
 ) -> Study:
     """Analyse loaded ratings by these settings; `on_progress` gets the name of each stage.
 
-    `work` is how long assignments took; the dialogues, if given, have their own. `source_words` is how long the texts
-    of the sources are.
+    `work` is how long assignments took; the dialogues, if given, have their own.
     """
     asked = settings.criteria
-    if len(loaded.criteria) < len(asked):
-        settings = replace(settings, criteria=tuple(each for each in asked if each.name in loaded.criteria))
-    low, high = np.array(settings.scales).T
-    ratings = replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high))
+    ratings, settings = prepare_ratings(loaded, settings)
     analysis = analyse(ratings, settings.design(loaded.workers), on_progress)
     times = dialogues.work if dialogues else work
-    return Study(loaded, ratings, settings, analysis, dialogues, times, source_words, metrics, asked)
+    return Study(loaded, ratings, settings, analysis, dialogues, times, metrics, asked)
+
+
+def prepare_ratings(loaded: LoadedRatings, settings: AnalysisSettings) -> tuple[Ratings, AnalysisSettings]:
+    """Return loaded ratings on 0–100, and the settings without criteria on which only single replies were rated."""
+    if len(loaded.criteria) < len(settings.criteria):
+        settings = replace(settings, criteria=tuple(each for each in settings.criteria if each.name in loaded.criteria))
+    low, high = np.array(settings.scales).T
+    return replace(loaded.ratings, scores=rescale(loaded.ratings.scores, low, high)), settings

@@ -15,11 +15,11 @@ from analysis.data.notices import ResponsesWarning
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from analysis.data.ratings.scales import check_scale, unclear_scale
 from analysis.methods import DEFAULT, ResponsesFile, get_method
+from analysis.methods.direct_assessment import DirectAssessmentMethod, StudyData
 from analysis.methods.settings import AnalysisSettings, from_json
 from analysis.methods.study.report import first_report, report
-from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun, RatingsFile
-from analysis.questions import analyse_fully
+from analysis.questions import Asked, analyse_fully, with_answers
 from analysis.results.anonymity import anonymise, anonymous_report, workers_of
 from analysis.results.exports import dump_json, write_report
 from analysis.results.paper import heds
@@ -42,7 +42,7 @@ from evalsite.lib.tables import if_windows
 from evalsite.lib.tables.errors import TableError, listing, shorten
 
 # How many stages `execute_run` announces, for its progress bar.
-N_STAGES = 8
+N_STAGES = 10
 
 
 @transaction.atomic
@@ -220,18 +220,18 @@ def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage
         dialogues = found if found.chats else None
     work = read_work(campaign, set(loaded.assignments)) if campaign and dialogues is None else []
     source_words = read_source_words(campaign) if campaign else []
-    metrics = load_scores_of(run)
-    study = run_study(
-        loaded, settings, on_stage, dialogues=dialogues, work=work, source_words=source_words, metrics=metrics
-    )
+    data, method = StudyData(loaded, dialogues, work, load_scores_of(run)), DirectAssessmentMethod()
+    study = method.study(data, settings, on_stage)
     first = first_report(study)
     run.first_report = first
     with saving():
         run.save(update_fields=["first_report"])
     on_stage("Bootstrap intervals")
+    document = report(study, first)
+    document = with_answers(Asked(method, data, settings, document, data.metrics, source_words), on_stage)
     workers = {*loaded.workers, *(dialogues.workers if dialogues else ())}
     write = partial(write_package, study=study, source_words=source_words)
-    return _Analysed(report(study, first), loaded.fingerprint, workers, write)
+    return _Analysed(document, loaded.fingerprint, workers, write)
 
 
 def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:
@@ -244,11 +244,12 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
         data = method.read(ResponsesFile(path, Choices(encoding=encoding)), settings)
         table = read_responses(path, encoding)
     on_stage("Analysing the responses")
-    metrics = load_scores_of(run)
-    document = analyse_fully(method, data, settings, on_stage, metrics)
+    metrics, campaign = load_scores_of(run), file.campaign
+    source_words = read_source_words(campaign) if campaign else []
+    document = analyse_fully(method, data, settings, on_stage, metrics, source_words)
     document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
     workers = {*workers_in(table), *workers_of(document)}
-    write = partial(write_responses_package, table=table, metrics=metrics)
+    write = partial(write_responses_package, table=table, metrics=metrics, source_words=source_words)
     return _Analysed(document, document.get("fingerprint", ""), workers, write)
 
 
