@@ -61,7 +61,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     title = "Direct assessment"
     summary = "Scores standardised by worker (z), averaged by system."
     unit = "z"
-    takes = frozenset(OPTIONS)
+    takes = frozenset((*OPTIONS, "standardised_kinds"))
     has_criteria = True
     is_of_whole_chats = True
     is_study = True

@@ -71,7 +71,7 @@ class Command(RatingsCommand):
         self._refuse_unused(method, options)
         if options["corpus"]:
             settings = replace(settings, corpus=load_corpus(options["corpus"]))
-        extras = {name: options[name] for name in method.takes if options[name]}
+        extras = {name: options[name] for name in OPTIONS if name in method.takes and options[name]}
         is_brief = options["format"] == "json" and not options["out"]
         file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)

@@ -150,7 +150,6 @@ def _alpha(help_text: str = "") -> forms.FloatField:
 
 # Fields of AnalysisSettings.
 _SETTING = {"worker_test": "preset", "alpha": "alpha", "unit": "unit"}
-_OF_STUDIES = ("standardised_kinds",)
 
 
 class ChangeForm(forms.Form):
@@ -169,8 +168,7 @@ class ChangeForm(forms.Form):
 
     def __init__(self, method: ResponseMethod[Any], *args: Any, columns: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offered = {*method.takes, *(_OF_STUDIES if method.is_study else ())}
-        for name in set(self.fields) - offered:
+        for name in set(self.fields) - method.takes:
             del self.fields[name]
         if "groups" in self.fields:
             cast(NamesField, self.fields["groups"]).choices = [(name, name) for name in columns]

@@ -63,7 +63,7 @@ def start_run(
     if missing := [name for name in columns if name not in ratings_file.columns]:
         message = f"The file has no column “{shorten(missing[0])}” of groups. Its columns are"
         raise DomainError("bad_settings", f"{message} {listing(filter(None, ratings_file.columns))}.")
-    if get_method(settings.method).is_study:
+    if "scale" in get_method(settings.method).takes:
         settings = replace(settings, scale=settings.scale or scale_of(ratings_file))
     RatingsFile.objects.select_for_update().get(pk=ratings_file.pk)  # two clicks at once: one waits for the other
     wanted = {

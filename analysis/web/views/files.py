@@ -138,7 +138,7 @@ def protocol(request: SignedInRequest, ratings_file_id: UUID) -> HttpResponse:
     form = ProtocolForm(method, sent(request), initial=initial, columns=queries.group_columns(file, method))
     rows = CriteriaFormSet(sent(request), initial=criteria_initial(presets), prefix="criteria")
     criteria = rows if method.has_criteria else None
-    scale = queries.scale_of(file) if method.is_study else None
+    scale = queries.scale_of(file) if "scale" in method.takes else None
     if request.method == "POST" and form.is_valid() and (criteria is None or criteria.is_valid()):
         chosen = criteria.criteria(presets) if criteria else presets.criteria
         # It has the protocol's name only if its criteria are the protocol's.
