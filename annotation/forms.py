@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotation.asked import AnswerKey
-from annotation.item_page import ABSTAINED, ANSWER
 from annotation.models import Assignment
+from annotation.pages.contents import ABSTAINED, ANSWER
+from annotation.pages.questions import AnswerKey
 
 _MOST_VALUES = 50
 _OF_OLD_PAGES = "score_"  # of a page that was open while the site was upgraded

@@ -94,7 +94,7 @@ class Reminder(models.Model):
 class Assignment(models.Model):
     """One worker's work on one HIT. An active one holds a place of its HIT until its lease ends.
 
-    On an open link one in which nothing was rated or said may be displaced before (`annotation.places`).
+    On an open link one in which nothing was rated or said may be displaced before (`annotation.access.places`).
 
     active → finished | returned | expired; expired → active if its worker comes back while a place is free;
     finished ⇄ rejected, as its platform says: rejected work is kept and does not count.

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from annotation.access.tokens import is_arrival, read_token
 from annotation.models import Assignment, Response, Turn, Worker
-from annotation.tokens import is_arrival, read_token
 from annotation.worker_names import hashed_name
 from campaigns.contracts.protocol import Scope
 from campaigns.design.paging import PageKind

@@ -98,8 +98,8 @@ def open_hits(campaign: Any, n_workers: int) -> list[str]:
     from django.db import transaction
     from django.urls import reverse
 
+    from annotation.access.tokens import token_of
     from annotation.services.assignments import start_assignment
-    from annotation.tokens import token_of
     from campaigns.services.campaigns import change_campaign
     from campaigns.services.design import change_design
     from campaigns.services.hits import execute_build

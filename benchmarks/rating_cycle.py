@@ -84,10 +84,10 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     from django.urls import reverse
     from django.utils import timezone
 
-    from annotation.asked import asked_on
+    from annotation.access.tokens import token_of
+    from annotation.pages.questions import asked_on
     from annotation.queries import criteria_of, pages_of
     from annotation.services.assignments import start_assignment
-    from annotation.tokens import token_of
     from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
     from campaigns.services.campaigns import create_campaign
     from evalsite.accounts.models import User

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.db.models import QuerySet
 
-from annotation.exports import FINISHED, assignment_chunks, utc_text
+from annotation.export.rows import FINISHED, assignment_chunks, utc_text
 from annotation.worker_names import NameWorker
 from campaigns.models import Campaign
 from crowd.models import Order, Submission

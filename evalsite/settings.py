@@ -345,7 +345,7 @@ EVALSITE_CONNECTORS = [
 # What the overview of a launched campaign shows; the first that has something to do is what to do next.
 EVALSITE_OVERVIEW = [
     "crowd.overview.platform_part",
-    "annotation.overview.progress_part",
+    "annotation.monitoring.overview.progress_part",
     "analysis.web.overview.stopping_part",
     "analysis.web.overview.finding_part",
 ]

@@ -24,7 +24,7 @@ from analysis.data.tools.converting import convert, write_table
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
 from analysis.metrics.loading import load_segment_scores
-from annotation.rater_list import read_rater_file, read_raters
+from annotation.raters.lists import read_rater_file, read_raters
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.dialogues import check_dialogues, parse_transcript
 from campaigns.importing.appraise import check_screen, is_batch, read_batch

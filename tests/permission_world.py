@@ -22,8 +22,8 @@ from analysis.web.services.planning import start_plan
 from analysis.web.services.ratings_files import upload_ratings
 from analysis.web.services.runs import start_run
 from analysis.web.services.sharing import create_share_link
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Conversation, Invitation
-from annotation.tokens import token_of
 from campaigns.contracts.protocol import Screen
 from campaigns.invitations import link_path
 from campaigns.models import Campaign, Chatbot, Delivery, Hit, Upload

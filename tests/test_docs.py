@@ -32,7 +32,7 @@ FOLDERS = (*APPS, "static", "templates", "tests")
 DOCUMENTS = sorted(
     path for pattern in ("*.md", *(f"{name}/**/*.md" for name in APPS)) for path in ROOT.glob(pattern) if path.is_file()
 )
-# `crowd/models.py`, `templates/rate/`; `campaigns.design`, `annotation.places`.
+# `crowd/models.py`, `templates/rate/`; `campaigns.design`, `annotation.access.places`.
 _PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})(?:/[\w.-]+)*/?)`")
 _MODULE = re.compile(rf"`((?:{'|'.join(APPS)})(?:\.[a-z_]+)+)`")
 

@@ -20,9 +20,9 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from pytest_django import Settings
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from evalsite.lib.masking import MaskingFormatter, mask_tokens
 from evalsite.lib.private_files import PrivateConnection, make_private

@@ -20,7 +20,7 @@ from analysis.web.queries.campaigns import judging_settings_of
 from analysis.web.queries.finished_work import read_ratings
 from analysis.web.queries.workers_now import list_live_workers
 from annotation.models import Response
-from annotation.progress import count_by_system
+from annotation.monitoring.progress import count_by_system
 from annotation.simulation.running import count_items_left, make_crowd, open_site, run_crowd
 from campaigns.design.composition import Kind
 from campaigns.hit_queries import get_estimate, read_build_inputs

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.chat.flags import find_flags, inputs_of
-from annotation.exports import FINISHED, KIND_NAMES, assignment_chunks, utc_text
+from annotation.export.rows import FINISHED, KIND_NAMES, assignment_chunks, utc_text
 from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.chatbots import systems_sent_topic

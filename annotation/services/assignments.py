@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from annotation.arrivals import find_begun
+from annotation.access.places import COMPLETED, is_enough, is_revoked
+from annotation.access.visitors import find_begun
 from annotation.models import Assignment, Event, PlaceFreed, Worker
-from annotation.places import COMPLETED, is_enough, is_revoked
 from annotation.services.leases import (
     Consent,
     close_assignment,
@@ -55,8 +55,9 @@ def start_assignment(
     `consented`: they have just agreed to the consent text. `has_agreed`: they are not asked again, since they agreed
     with an earlier HIT of the campaign.
     A worker who comes with a place of a crowd platform gets the HIT that it names, or finds there what they have
-    finished; the assignment remembers the place. `client` is a name from `annotation.clients`: it gets HITs that it has
-    not had, as long as there are any. Where no place is free, one is taken over in which nothing was rated (`places`).
+    finished; the assignment remembers the place. `client` is a name from `annotation.access.network_clients`: it gets
+    HITs that it has not had, as long as there are any. Where no place is free, one is taken over in which nothing was
+    rated (`places`).
 
     Raises DomainError `revoked`, `not_open`, `no_consent`, `enough_workers`, `enough_hits`, `no_work`, `other_hit` or,
     of a place that somebody else came with, `other_worker`.

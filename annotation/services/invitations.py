@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Invitation, PlaceFreed, Worker
-from annotation.rater_list import LONGEST_RATER_NAME, RaterEntry, is_email
+from annotation.raters.lists import LONGEST_RATER_NAME, RaterEntry, is_email
 from annotation.services.assignments import release_assignment
 from campaigns.contracts.attributes import MOST_ATTRIBUTES, plain_attribute, too_many_attributes
 from campaigns.models import Campaign

@@ -16,9 +16,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
-from annotation.clients import hits_of, remember, remember_refusal
+from annotation.access.network_clients import hits_of, remember, remember_refusal
+from annotation.access.places import (
+    UNSTARTED,
+    is_begun,
+    is_enough,
+    is_full,
+    is_revoked,
+    list_displaceable,
+    unstarted_in,
+)
 from annotation.models import Assignment, Event, Invitation, PlaceFreed, Worker
-from annotation.places import UNSTARTED, is_begun, is_enough, is_full, is_revoked, list_displaceable, unstarted_in
 from annotation.services.drawing import Draw, draw_hit
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Hit

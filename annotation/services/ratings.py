@@ -10,8 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.asked import AnswerKey, Asked, asked_on
 from annotation.models import NO_REASON, Assignment, Conversation, Event, Response
+from annotation.pages.questions import AnswerKey, Asked, asked_on
 from annotation.queries import ShownPage, criteria_of, pages_of, replies_to_rate, responses_to
 from annotation.services.leases import reclaim, renew
 from campaigns.contracts.response import BadAnswerError

@@ -12,9 +12,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Invitation, Reminder
-from annotation.rater_list import is_email
-from annotation.raters import REMINDER_PAUSE, InvitedRater, get_latest_reminder, plan_reminder
-from annotation.reminder_text import fill_in
+from annotation.raters.lists import is_email
+from annotation.raters.queries import REMINDER_PAUSE, InvitedRater, get_latest_reminder, plan_reminder
+from annotation.raters.reminder_text import fill_in
 from campaigns.models import Campaign
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.mails import explain_mail_error

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from annotation.item_page import ANSWER
+from annotation.pages.contents import ANSWER
 
 
 @dataclass

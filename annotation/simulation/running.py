@@ -12,8 +12,8 @@ from django.db import close_old_connections, connections
 from django.db.models import F, Sum
 from django.urls import reverse
 
-from annotation.rater_list import by_name
-from annotation.raters import describe_raters, list_raters
+from annotation.raters.lists import by_name
+from annotation.raters.queries import describe_raters, list_raters
 from annotation.services.invitations import invite_raters
 from annotation.simulation.crowd import Crowd, Judged, SimulatedWorker, spread_quality
 from annotation.simulation.visitor import VisitError, Visitor

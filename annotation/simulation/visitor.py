@@ -13,8 +13,8 @@ from urllib.parse import urljoin, urlsplit
 
 from django.urls import resolve
 
-from annotation.asked import OF_PAGE, asked_on
-from annotation.item_page import ANSWER
+from annotation.pages.contents import ANSWER
+from annotation.pages.questions import OF_PAGE, asked_on
 from annotation.queries import ShownPage, criteria_of, get_assignment, pages_of, replies_to_rate
 from annotation.simulation.crowd import ANSWERING, Item, SimulatedWorker
 from annotation.simulation.inputs import ChatPlan, plan_chat

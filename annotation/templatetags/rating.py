@@ -11,10 +11,10 @@ from django.template.loader import render_to_string
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.asked import AnswerKey, Asked
-from annotation.item_page import ABSTAINED, ANSWER, Picture, Question, ShownText
 from annotation.models import NO_REASON
-from annotation.text_images import LETTERS, SCALES, WIDTHS, Variant
+from annotation.pages.contents import ABSTAINED, ANSWER, Picture, Question, ShownText
+from annotation.pages.questions import AnswerKey, Asked
+from annotation.pages.text_images import LETTERS, SCALES, WIDTHS, Variant
 from campaigns.contracts.chat import Speaker
 from campaigns.contracts.response import NOTHING, Subject
 from campaigns.dialogues import SPEAKERS

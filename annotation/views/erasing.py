@@ -5,7 +5,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 from annotation.forms import EraseForm
-from annotation.monitoring import count_work_of, get_worker_of
+from annotation.monitoring.lists import count_work_of, get_worker_of
 from annotation.services.erasing import erase_worker, plan_erasure, stored_data
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context

@@ -21,7 +21,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotation.arrivals import find_campaign
+from annotation.access.visitors import find_campaign
 from annotation.queries import get_assignment
 from campaigns.contracts.platform import CrowdPlatform
 from campaigns.models import Campaign

@@ -12,17 +12,17 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
-from annotation.downloads import ExportChoice, count_rows, find_download
-from annotation.exports import ALL_STATES, FINISHED
+from annotation.export.downloads import ExportChoice, count_rows, find_download
+from annotation.export.rows import ALL_STATES, FINISHED
 from annotation.forms import AssignmentFilter, FeedbackFilter
 from annotation.models import PlaceFreed
-from annotation.monitoring import (
+from annotation.monitoring.lists import (
     describe_assignments,
     get_assignment_of,
     list_assignments,
     list_feedback,
 )
-from annotation.progress import count_by_hit, get_progress, list_hits
+from annotation.monitoring.progress import count_by_hit, get_progress, list_hits
 from annotation.services.assignments import release_assignment
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context

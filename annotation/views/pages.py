@@ -6,19 +6,19 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import reverse
 
-from annotation.arrivals import find_offer
-from annotation.asked import AnswerKey
+from annotation.access.places import is_revoked
+from annotation.access.tokens import token_of
+from annotation.access.visitors import find_offer
 from annotation.chat.forms import TELEMETRY as TELEMETRY_OF_INPUT
 from annotation.chat.queries import find_conversations, get_chat_page, get_opening, said_on
 from annotation.chat.services import LONGEST_TOPIC
 from annotation.forms import TELEMETRY
-from annotation.item_page import make_item_page
 from annotation.models import Assignment, Conversation, TopicChange
-from annotation.places import is_revoked
+from annotation.pages.contents import make_item_page
+from annotation.pages.questions import AnswerKey
+from annotation.pages.saved_answers import saved_answers
+from annotation.pages.text_images import stems_in
 from annotation.queries import ShownPage, count_pages, get_current_page
-from annotation.saved import saved_answers
-from annotation.text_images import stems_in
-from annotation.tokens import token_of
 from annotation.views.framed import page, stop_page
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign

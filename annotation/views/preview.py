@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.chat.queries import ChatPage
-from annotation.item_page import make_item_page
-from annotation.monitoring import get_access
-from annotation.previews import (
+from annotation.monitoring.lists import get_access
+from annotation.pages.contents import make_item_page
+from annotation.pages.previews import (
     EXAMPLE_TOPIC,
     PreviewBar,
     example_chat,
@@ -18,8 +18,8 @@ from annotation.previews import (
     get_preview_page,
     stem_of,
 )
+from annotation.pages.text_images import draw, find_image
 from annotation.queries import criteria_of
-from annotation.text_images import draw, find_image
 from annotation.views.framed import HEAD_SCRIPT, describe_hit, describe_study, describe_task
 from annotation.views.monitoring import has_chats
 from annotation.views.pages import LONGEST_FEEDBACK, chat_context

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from annotation.monitoring import get_access
-from annotation.rater_forms import EmailForm, RaterFilter, RatersForm
-from annotation.rater_list import PROGRESS_COLUMNS
-from annotation.raters import (
+from annotation.monitoring.lists import get_access
+from annotation.raters.forms import EmailForm, RaterFilter, RatersForm
+from annotation.raters.lists import PROGRESS_COLUMNS
+from annotation.raters.queries import (
     InvitedRater,
     count_raters,
     describe_raters,

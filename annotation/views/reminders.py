@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from annotation.rater_forms import RaterFilter, ReminderForm
-from annotation.raters import InvitedRater, plan_reminder
+from annotation.raters.forms import RaterFilter, ReminderForm
+from annotation.raters.queries import InvitedRater, plan_reminder
 from annotation.services.reminders import MAIL_SETTINGS, remind_raters, study_of, write_reminder
 from annotation.views.raters import arrival_url, link_of
 from campaigns.models import Campaign

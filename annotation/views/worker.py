@@ -6,10 +6,11 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from annotation.arrivals import find_campaign, find_offer, identify, newcomer_key, sign_newcomer
-from annotation.clients import name_client
+from annotation.access.network_clients import name_client
+from annotation.access.visitors import find_campaign, find_offer, identify, newcomer_key, sign_newcomer
 from annotation.forms import read_page
 from annotation.models import Assignment
+from annotation.pages.text_images import draw, find_image, stems_in
 from annotation.queries import (
     assignment_id_of,
     count_pages,
@@ -21,7 +22,6 @@ from annotation.queries import (
 from annotation.services.assignments import choose_text, finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import RefusedAnswerError, save_draft, save_page
 from annotation.templatetags.rating import period
-from annotation.text_images import draw, find_image, stems_in
 from annotation.views.framed import describe_hit, for_workers, page, protect, see_other, stop_page
 from annotation.views.pages import LONGEST_FEEDBACK, place_of, show_next, url_of
 from campaigns.contracts.platform import Arrival

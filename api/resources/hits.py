@@ -8,9 +8,9 @@ from django.http import Http404, HttpResponse
 from django.urls import reverse
 from rest_framework import serializers
 
-from annotation.previews import PreviewText, get_preview_item, list_preview_pages, stem_of
+from annotation.pages.previews import PreviewText, get_preview_item, list_preview_pages, stem_of
+from annotation.pages.text_images import LETTERS, SCALES, THEMES, WIDTHS, Variant, draw, find_image
 from annotation.queries import criteria_of
-from annotation.text_images import LETTERS, SCALES, THEMES, WIDTHS, Variant, draw, find_image
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
 from api.resources.jobs import JobShape

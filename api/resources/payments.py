@@ -11,7 +11,7 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotation.encoding import csv_pieces
+from annotation.export.encoding import csv_pieces
 from annotation.models import Assignment
 from annotation.queries import worker_name
 from annotation.worker_names import hashed_name, real_name

@@ -10,10 +10,10 @@ from django import forms
 from django.urls import reverse
 
 from annotation.models import Invitation
-from annotation.monitoring import get_access
-from annotation.rater_forms import EmailForm, RaterFilter, ReminderForm, as_errors
-from annotation.rater_list import RaterEntry, find_problems, tidy
-from annotation.raters import RaterCounts, count_raters, describe_raters, get_invitation_of, list_raters
+from annotation.monitoring.lists import get_access
+from annotation.raters.forms import EmailForm, RaterFilter, ReminderForm, as_errors
+from annotation.raters.lists import RaterEntry, find_problems, tidy
+from annotation.raters.queries import RaterCounts, count_raters, describe_raters, get_invitation_of, list_raters
 from annotation.services.invitations import change_email, invite_raters, restore_invitation, revoke_invitation
 from annotation.services.reminders import remind_raters
 from api.access import ApiRequest

@@ -8,18 +8,18 @@ from django.http import Http404, StreamingHttpResponse
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotation.downloads import MEDIA_TYPES, ExportChoice, count_rows, find_download, list_files
-from annotation.exports import ALL_STATES, FINISHED
+from annotation.export.downloads import MEDIA_TYPES, ExportChoice, count_rows, find_download, list_files
+from annotation.export.rows import ALL_STATES, FINISHED
 from annotation.forms import AssignmentFilter, EraseForm, FeedbackFilter
 from annotation.models import Assignment, PlaceFreed
-from annotation.monitoring import (
+from annotation.monitoring.lists import (
     AssignmentRow,
     describe_assignments,
     get_assignment_of,
     list_assignments,
     list_feedback,
 )
-from annotation.progress import CampaignProgress, HitCount, count_by_hit, get_progress, list_hits
+from annotation.monitoring.progress import CampaignProgress, HitCount, count_by_hit, get_progress, list_hits
 from annotation.services.assignments import release_assignment
 from annotation.services.erasing import ErasurePlan, erase_worker, plan_erasure
 from api.access import ApiRequest, may

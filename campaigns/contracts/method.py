@@ -29,7 +29,7 @@ class NamedCriterion(AnsweredCriterion, Protocol):
 class CampaignMethod:
     """A way to analyse responses, as a campaign offers it; `analysis.methods` has what it computes.
 
-    `table`: which table of a campaign's responses it reads (`annotation.tables.TABLES`).
+    `table`: which table of a campaign's responses it reads (`annotation.export.tables.TABLES`).
     `campaign_options`: those of its options that a campaign sets; the others follow from the campaign's criteria.
     `unit`: what differences of systems are in.
     `takes`: what of an analysis it knows, such as a worker test (`OPTIONS` of `analysis.methods`).

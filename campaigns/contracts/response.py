@@ -51,7 +51,7 @@ class ResponseKind(ABC):
     only pages that ask for it load (static/js/answers.js). `ask` says what somebody has to do who has not answered.
     `is_written`: answers are in the worker's own words, which may be personal data. `instrument` and `elicitation`
     answer questions 4.3.5 and 4.3.8 of the Human Evaluation Datasheet (HEDS 3.0). `table` names the table of responses
-    that its answers are rows of (`annotation.tables.TABLES`), `also_in` others where they may be, too.
+    that its answers are rows of (`annotation.export.tables.TABLES`), `also_in` others where they may be, too.
 
     `compares`: the fewest and the most outputs that it compares; None if it is about one, or all as a whole.
     `is_of_text`: it is about the text of one output, so of nothing where several are shown or chats have none.

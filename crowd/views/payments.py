@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
-from annotation.encoding import csv_pieces
+from annotation.export.encoding import csv_pieces
 from annotation.worker_names import hashed_name, real_name
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context

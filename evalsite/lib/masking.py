@@ -17,7 +17,7 @@ _RULES = [
     (re.compile(r"(/sign-in/provider/answer/\?)[^\s\"'>]+"), rf"\1{_MASK}"),
     # Links to answer an invitation to a campaign.
     (re.compile(r"(/campaigns/join/)[^/\s?#\"'>]+"), rf"\1{_MASK}"),
-    # A worker's token anywhere else (annotation/tokens.py): an id, perhaps a mark, and the signature.
+    # A worker's token anywhere else (annotation/access/tokens.py): an id, perhaps a mark, and the signature.
     (re.compile(r"\b\d+(?:-[0-9a-f]{10})?\.[\w-]{43}(?![\w-])"), _MASK),
 ]
 

@@ -12,9 +12,9 @@ from django.utils import timezone
 from analysis.models import AnalysisRun
 from analysis.web.queries.campaigns import judging_settings_of
 from analysis.web.queries.workers_now import kept_file, list_live_workers
+from annotation.export.tables import TABLES
 from annotation.models import Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
-from annotation.tables import TABLES
 from annotation.worker_names import hashed_name
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, HitItem

@@ -12,7 +12,7 @@ from analysis.methods.settings import from_json
 from analysis.models import AnalysisRun
 from analysis.web.services.campaigns import analyse_campaign, request_analysis
 from analysis.web.services.runs import start_run
-from annotation.rater_list import RaterEntry
+from annotation.raters.lists import RaterEntry
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign

@@ -30,7 +30,6 @@ from analysis.web.navigation import result_url
 from analysis.web.queries.finished_work import read_dialogues
 from analysis.web.services.campaigns import analyse_campaign
 from analysis.web.services.runs import execute_run
-from annotation.asked import AnswerKey
 from annotation.chat.services import (
     change_topic,
     end_conversations,
@@ -39,6 +38,7 @@ from annotation.chat.services import (
     open_conversations,
 )
 from annotation.models import Assignment, Conversation, Turn
+from annotation.pages.questions import AnswerKey
 from annotation.queries import criteria_of
 from annotation.services.assignments import finish_assignment, start_assignment
 from annotation.services.ratings import save_page

@@ -16,9 +16,9 @@ from analysis.methods.settings import from_protocol
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.web.queries.campaigns import settings_of
 from analysis.web.services.runs import start_run
+from annotation.export.tables import TABLES
 from annotation.models import Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
-from annotation.tables import TABLES
 from annotation.worker_names import hashed_name
 from campaigns.checklist import checklist
 from campaigns.models import Campaign

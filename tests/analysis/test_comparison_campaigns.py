@@ -13,8 +13,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from annotation.export.tables import TABLES
 from annotation.simulation.running import make_crowd, open_site, run_crowd
-from annotation.tables import TABLES
 from annotation.worker_names import hashed_name
 from campaigns.checklist import checklist, passing_of
 from campaigns.hit_queries import compared_in_hit

@@ -17,11 +17,11 @@ from analysis.data.spans.marked import load_marked
 from analysis.data.spans.weights import DEFAULTS
 from analysis.methods.spans import Spans
 from analysis.models import AnalysisRun
+from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
+from annotation.export.tables import TABLES
 from annotation.models import Response, Worker
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Visitor
-from annotation.span_rows import SPAN_COLUMNS, iter_spans
-from annotation.tables import TABLES
 from annotation.worker_names import real_name
 from campaigns.checklist import checklist
 from campaigns.models import Campaign, HitItem, Source

@@ -19,12 +19,12 @@ from django.urls import reverse
 from PIL import Image
 from scipy.stats import kruskal
 
-from annotation import text_images
-from annotation.asked import Asked, asked_on
-from annotation.item_page import ANSWER
+from annotation.access.tokens import token_of
+from annotation.pages import text_images
+from annotation.pages.contents import ANSWER
+from annotation.pages.questions import Asked, asked_on
 from annotation.queries import criteria_of, pages_of
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from tests.campaigns.cast import SYSTEMS

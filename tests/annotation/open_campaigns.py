@@ -4,8 +4,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.asked import AnswerKey
 from annotation.models import Assignment
+from annotation.pages.questions import AnswerKey
 from annotation.services.ratings import save_page
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Hit, HitItem

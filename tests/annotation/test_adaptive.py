@@ -17,8 +17,8 @@ from analysis.methods.study.study import Study, run_study
 from analysis.results.report_sections import tables_of
 from analysis.results.sections import Output
 from analysis.web.services.looks import take_look
-from annotation.attributes import DRAWN, weigh_draws
-from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
+from annotation.export.attributes import DRAWN, weigh_draws
+from annotation.export.rows import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.models import Assignment
 from annotation.services.assignments import start_assignment
 from campaigns.contracts.platform import Place

@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from analysis.data.rankings import load_best_worst, load_rankings
 from analysis.data.votes import load_votes
-from annotation.asked import AnswerKey
-from annotation.comparison_rows import CHOICE_COLUMNS, MOST_CHOSEN_FROM
+from annotation.export.comparisons import CHOICE_COLUMNS, MOST_CHOSEN_FROM
+from annotation.export.tables import TABLES
+from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import finish_assignment, start_assignment
 from annotation.services.ratings import save_page
-from annotation.tables import TABLES
 from annotation.worker_names import hashed_name
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, HitItem

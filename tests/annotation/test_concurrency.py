@@ -12,10 +12,10 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from annotation.access.network_clients import remember
+from annotation.access.places import PATIENCE, taking_part
 from annotation.chat.services import open_conversations
-from annotation.clients import remember
 from annotation.models import Assignment, PlaceFreed, Worker
-from annotation.places import PATIENCE, taking_part
 from annotation.services.assignments import (
     expire_leases,
     finish_assignment,

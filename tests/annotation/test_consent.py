@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, PlaceFreed
 from annotation.services.assignments import (
     expire_leases,
@@ -20,7 +21,6 @@ from annotation.services.assignments import (
     return_assignment,
     start_assignment,
 )
-from annotation.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User

@@ -17,8 +17,8 @@ from django.urls import reverse
 
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from analysis.results.anonymity import anonymise
-from annotation.encoding import csv_pieces, parquet_pieces
-from annotation.exports import (
+from annotation.export.encoding import csv_pieces, parquet_pieces
+from annotation.export.rows import (
     ALL_STATES,
     ASSIGNMENT_COLUMNS,
     ITEM_COLUMNS,
@@ -146,8 +146,8 @@ def test_rows_come_by_few_queries_however_many_there_are(owner: User, campaign: 
 def test_chunks_lose_nothing_at_their_ends(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, items, assignments = (list(rows(campaign)) for rows in (iter_ratings, iter_items, iter_assignments))
     for size in (1, 2, 4, 5):
-        monkeypatch.setattr("annotation.exports._ASSIGNMENTS_AT_ONCE", size)
-        monkeypatch.setattr("annotation.exports._HITS_AT_ONCE", size)
+        monkeypatch.setattr("annotation.export.rows._ASSIGNMENTS_AT_ONCE", size)
+        monkeypatch.setattr("annotation.export.rows._HITS_AT_ONCE", size)
         assert list(iter_ratings(campaign)) == ratings
         assert list(iter_items(campaign)) == items
         assert list(iter_assignments(campaign)) == assignments

@@ -5,8 +5,8 @@ from collections import deque
 
 import pytest
 
-from annotation import exports
-from annotation.tables import TABLES
+from annotation.export import rows as exports
+from annotation.export.tables import TABLES
 from annotation.worker_names import hashed_name
 from benchmarks.api import fill
 from campaigns.models import Campaign

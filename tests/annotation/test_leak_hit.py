@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
-from annotation import text_images
+from annotation.pages import text_images
 from annotation.services.assignments import choose_text, start_assignment
 from annotation.views import pages, worker
 from campaigns.design.composition import Kind

@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from annotation.clients import name_client
+from annotation.access.network_clients import name_client
+from annotation.access.places import PATIENCE, UNSTARTED
 from annotation.models import Assignment, Event
-from annotation.monitoring import get_access
-from annotation.places import PATIENCE, UNSTARTED
+from annotation.monitoring.lists import get_access
 from annotation.queries import get_assignment
 from annotation.services.assignments import expire_leases, finish_assignment, start_assignment
 from annotation.views import worker as worker_views

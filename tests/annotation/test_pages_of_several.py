@@ -10,10 +10,10 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from annotation.asked import AnswerKey, asked_on
-from annotation.downloads import count_rows
-from annotation.exports import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_scores
+from annotation.export.downloads import count_rows
+from annotation.export.rows import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_scores
 from annotation.models import Assignment, Event, Response
+from annotation.pages.questions import AnswerKey, asked_on
 from annotation.queries import criteria_of, get_current_page, pages_of
 from annotation.services.assignments import finish_assignment, start_assignment
 from annotation.services.ratings import save_draft, save_page

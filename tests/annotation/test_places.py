@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.arrivals import find_offer
+from annotation.access.tokens import token_of
+from annotation.access.visitors import find_offer
 from annotation.models import Assignment, Event, PlaceFreed
 from annotation.queries import assignment_id_of, get_assignment
 from annotation.services.assignments import (
@@ -16,7 +17,6 @@ from annotation.services.assignments import (
     return_assignment,
     start_assignment,
 )
-from annotation.tokens import token_of
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign
 from evalsite.accounts.models import User

@@ -11,8 +11,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Event, PlaceFreed
-from annotation.monitoring import describe_assignments, list_assignments
-from annotation.progress import count_by_hit, count_by_system, get_totals, list_hits, seconds_per_item, shown_seconds
+from annotation.monitoring.lists import describe_assignments, list_assignments
+from annotation.monitoring.progress import (
+    count_by_hit,
+    count_by_system,
+    get_totals,
+    list_hits,
+    seconds_per_item,
+    shown_seconds,
+)
 from annotation.worker_names import hashed_name
 from campaigns.models import Campaign
 from campaigns.queries import get_campaign_for

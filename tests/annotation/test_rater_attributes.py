@@ -12,14 +12,14 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.downloads import ExportChoice, find_download
-from annotation.exports import RATING_COLUMNS
+from annotation.export.downloads import ExportChoice, find_download
+from annotation.export.rows import RATING_COLUMNS
+from annotation.export.tables import _REPLY_SCORES, TABLES, table_of
 from annotation.models import Invitation
-from annotation.rater_list import RaterEntry
-from annotation.raters import list_raters
+from annotation.raters.lists import RaterEntry
+from annotation.raters.queries import list_raters
 from annotation.services.erasing import erase_worker, stored_data
 from annotation.services.invitations import invite_raters
-from annotation.tables import _REPLY_SCORES, TABLES, table_of
 from annotation.worker_names import hashed_name, real_name
 from campaigns.contracts.attributes import TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.models import Campaign

@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Event, Invitation, Worker
-from annotation.monitoring import get_access
-from annotation.rater_list import RaterEntry, by_name
-from annotation.raters import count_raters, list_raters
+from annotation.monitoring.lists import get_access
+from annotation.raters.lists import RaterEntry, by_name
+from annotation.raters.queries import count_raters, list_raters
 from annotation.services.invitations import invite_raters
-from annotation.tokens import token_of
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.encryption import sign

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from annotation.access.tokens import read_token, token_of
 from annotation.models import Assignment, Event
 from annotation.queries import get_assignment, get_current_page
 from annotation.services.assignments import expire_leases, return_assignment, start_assignment
 from annotation.services.ratings import save_page
-from annotation.tokens import read_token, token_of
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.annotation.open_campaigns import open_campaign, rate_items, scores_for

@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Invitation, Reminder
-from annotation.rater_list import RaterEntry
-from annotation.raters import list_raters
+from annotation.raters.lists import RaterEntry
+from annotation.raters.queries import list_raters
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
 from annotation.services.reminders import REMIND

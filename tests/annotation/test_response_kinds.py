@@ -16,10 +16,10 @@ from analysis.methods.settings import from_json
 from analysis.web.queries.campaigns import settings_of
 from analysis.web.queries.finished_work import read_ratings
 from analysis.web.queries.workers_now import list_live_workers
-from annotation.asked import AnswerKey
-from annotation.downloads import count_rows
-from annotation.exports import RATING_COLUMNS, iter_ratings, iter_scores
+from annotation.export.downloads import count_rows
+from annotation.export.rows import RATING_COLUMNS, iter_ratings, iter_scores
 from annotation.models import Assignment, Response
+from annotation.pages.questions import AnswerKey
 from annotation.queries import criteria_of
 from annotation.services.assignments import finish_assignment
 from annotation.services.erasing import erase_worker

@@ -16,13 +16,13 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from annotation import text_images
-from annotation.exports import RATING_COLUMNS, iter_ratings
+from annotation.access.tokens import token_of
+from annotation.export.rows import RATING_COLUMNS, iter_ratings
 from annotation.images import DARK, LIGHT
 from annotation.models import Assignment, Response
+from annotation.pages import text_images
+from annotation.pages.text_images import VARIANTS, Part, draw, size_of
 from annotation.services.assignments import start_assignment
-from annotation.text_images import VARIANTS, Part, draw, size_of
-from annotation.tokens import token_of
 from annotation.views import pages
 from campaigns.blocks import blocks_of
 from campaigns.contracts.protocol import Field, Screen

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import annotation.queries
-from annotation import text_images
-from annotation.exports import ASSIGNMENT_COLUMNS, iter_assignments
+from annotation.access.tokens import token_of
+from annotation.export.rows import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment, Event, Response
+from annotation.pages import text_images
+from annotation.pages.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
 from annotation.queries import get_current_page
 from annotation.services.assignments import return_assignment, start_assignment
-from annotation.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
-from annotation.tokens import token_of
 from campaigns.blocks import Block
 from campaigns.models import Campaign
 from evalsite.accounts.models import User

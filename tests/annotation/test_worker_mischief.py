@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Response
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.databases import on_both, on_sqlite

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django.fixtures import Settings as SettingsWrapper
 
-from annotation.tokens import token_of
+from annotation.access.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.platforms.link.plugin import Link
 from evalsite.accounts.models import User

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.asked import AnswerKey
 from annotation.forms import read_page
 from annotation.models import Assignment, Event, Response, Worker
+from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment
 from campaigns.models import Campaign
 from campaigns.platforms.mturk.plugin import MTurk

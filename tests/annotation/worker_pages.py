@@ -5,12 +5,12 @@ from html.parser import HTMLParser
 from django.http import HttpResponse
 from django.urls import reverse
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment
-from annotation.rater_list import by_name
-from annotation.raters import describe_raters, list_raters
+from annotation.raters.lists import by_name
+from annotation.raters.queries import describe_raters, list_raters
 from annotation.services.assignments import start_assignment
 from annotation.services.invitations import invite_raters
-from annotation.tokens import token_of
 from campaigns.models import Campaign
 
 

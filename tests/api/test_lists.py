@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analysis.models import AnalysisRun, Look, MetricScores, PowerAnalysis
 from analysis.web.services.sharing import create_share_link
-from annotation.rater_list import by_name
+from annotation.raters.lists import by_name
 from annotation.services.invitations import invite_raters
 from api.operations import Operation
 from campaigns.models import Campaign, Delivery, Upload

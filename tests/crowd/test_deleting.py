@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from annotation.models import Assignment, Response, Worker
-from annotation.rater_list import by_name
+from annotation.raters.lists import by_name
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign, Deletion, Upload
 from campaigns.queries import get_campaign_for

@@ -14,9 +14,9 @@ from django.urls import reverse
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.web.services.campaigns import request_analysis
 from analysis.web.services.runs import exclude_worker
-from annotation.exports import iter_assignments, iter_events, iter_ratings
+from annotation.export.rows import iter_assignments, iter_events, iter_ratings
 from annotation.models import Assignment, Event, Response, Turn, Worker
-from annotation.rater_list import by_name
+from annotation.raters.lists import by_name
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
 from annotation.worker_names import real_name, worker_digits

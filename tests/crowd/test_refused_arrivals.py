@@ -15,9 +15,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Worker
 from annotation.services.assignments import expire_leases, return_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign
 from campaigns.platforms import platforms
 from crowd.services.account import store_account_data

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.web.queries.finished_work import read_ratings
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Event, Response
-from annotation.progress import get_totals
-from annotation.tokens import token_of
+from annotation.monitoring.progress import get_totals
 from campaigns.models import Campaign
 from crowd.models import Order, Posting, Submission
 from crowd.services.payments import decisions

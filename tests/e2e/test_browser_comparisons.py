@@ -8,9 +8,9 @@ import pytest
 from django.db.models import F
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Response
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Criterion, HitItem
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign

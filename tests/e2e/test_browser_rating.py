@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Event, Response
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign

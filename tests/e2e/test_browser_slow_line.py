@@ -8,9 +8,9 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Browser, expect
 
+from annotation.access.tokens import token_of
 from annotation.images.disguise import N_PADDING_BYTES
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import HitItem, Source
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Response
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign, Criterion, HitItem, Source
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign

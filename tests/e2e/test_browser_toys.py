@@ -9,10 +9,10 @@ from django.db import transaction
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Response
 from annotation.services.assignments import start_assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
-from annotation.tokens import token_of
 from campaigns.methods import methods
 from campaigns.models import Campaign
 from campaigns.responses import _kinds as kinds

@@ -12,7 +12,7 @@ from django.urls import reverse
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from annotation.previews import SAMPLE_HIT
+from annotation.pages.previews import SAMPLE_HIT
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output, Source, System
 from campaigns.protocols import list_protocols

@@ -22,8 +22,8 @@ from django.utils import timezone
 from analysis.models import AnalysisRun
 from annotation.models import Assignment, Event, Response
 from annotation.queries import assignment_id_of
-from annotation.rater_list import by_name
-from annotation.raters import describe_raters, list_raters
+from annotation.raters.lists import by_name
+from annotation.raters.queries import describe_raters, list_raters
 from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
 from campaigns.queries import BUILD

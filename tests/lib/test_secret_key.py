@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from annotation.access.tokens import is_arrival, read_token, token_of
 from annotation.models import Assignment
-from annotation.tokens import is_arrival, read_token, token_of
 from evalsite.lib.env import env_former_keys, env_secret_key
 
 ROOT = Path(__file__).parents[2]

@@ -31,10 +31,10 @@ from analysis.data.ratings.sources import SourceWords
 from analysis.methods.settings import no_scores
 from analysis.stats.ratings import Floats, Ratings, from_long
 from analysis.stats.scores import rescale
-from annotation.attributes import DRAWN, weigh_draws
 from annotation.chat.exports import measure_each, minutes_between
+from annotation.export.attributes import DRAWN, weigh_draws
+from annotation.export.tables import ResponseTable
 from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
-from annotation.tables import ResponseTable
 from annotation.worker_names import NameWorker
 from campaigns.chatbots import systems_sent_topic
 from campaigns.contracts.protocol import Scope, Screen

@@ -18,7 +18,7 @@ from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.methods import PLANNED
 from analysis.web.queries.campaigns import find_latest_result
 from analysis.web.queries.ratings_files import Role, list_comparable_results, parse_id
-from annotation.progress import get_totals, minutes_per_hit
+from annotation.monitoring.progress import get_totals, minutes_per_hit
 from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind

@@ -30,8 +30,8 @@ from analysis.stats.ratings import match_twins, or_nan, or_none
 from analysis.stats.scores import reverse_negative
 from analysis.web.queries.campaigns import has_scores, study_settings_of
 from analysis.web.queries.finished_work import read_ratings, write_responses
+from annotation.export.tables import table_of
 from annotation.models import Assignment, Worker
-from annotation.tables import table_of
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from campaigns.models import Campaign
 from evalsite.lib.caches import byte_cache

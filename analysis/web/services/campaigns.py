@@ -21,8 +21,8 @@ from analysis.web.queries.finished_work import write_responses
 from analysis.web.queries.ratings_files import OWN_LARGE
 from analysis.web.services.ratings_files import keep_file
 from analysis.web.services.runs import start_run
+from annotation.export.tables import ResponseTable, table_of
 from annotation.models import Invitation, Worker
-from annotation.tables import ResponseTable, table_of
 from annotation.worker_names import real_name
 from campaigns.contracts.attributes import DRAW_WEIGHT, OF_RATERS, TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.methods import methods

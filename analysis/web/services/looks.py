@@ -20,8 +20,8 @@ from analysis.models import Look
 from analysis.results.values import get_workers
 from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of, weights_column
 from analysis.web.queries.finished_work import read_work, write_responses
+from annotation.export.tables import table_of
 from annotation.models import Assignment
-from annotation.tables import table_of
 from annotation.worker_names import real_name
 from campaigns.design.stopping import StoppingRule, describe_pairs, pairs_to_decide
 from campaigns.models import Campaign

@@ -33,7 +33,7 @@ from analysis.web.services.judges import (
     remove_judge,
     start_judge,
 )
-from annotation.encoding import csv_pieces
+from annotation.export.encoding import csv_pieces
 from campaigns.contracts.options import Option
 from campaigns.contracts.result_pages import PAGE_OF
 from campaigns.forms.partial import SecretsForm

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.arrivals import last_arrival
+from annotation.access.visitors import last_arrival
 from annotation.models import Assignment, PlaceFreed, Worker
 from annotation.services.assignments import release_assignment
 from campaigns.contracts.account import (

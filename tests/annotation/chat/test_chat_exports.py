@@ -19,7 +19,7 @@ from annotation.chat import exports as transcripts
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.chat.replies import fetch_reply_of
 from annotation.chat.services import keep_input, leave_conversations, open_conversations
-from annotation.exports import ALL_STATES, iter_events
+from annotation.export.rows import ALL_STATES, iter_events
 from annotation.models import Assignment, Conversation, Turn
 from annotation.worker_names import hashed_name
 from campaigns.models import Campaign, Chatbot

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.chat import monitoring as chat_monitoring
 from annotation.chat.monitoring import ChatbotState, get_chatbot_states, list_chats
 from annotation.models import Assignment, Conversation
-from annotation.progress import count_by_system, get_totals, minutes_per_chat
+from annotation.monitoring.progress import count_by_system, get_totals, minutes_per_chat
 from annotation.worker_names import hashed_name
 from campaigns.models import Campaign, Chatbot
 from campaigns.templatetags.words import seconds

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django.fixtures import Settings as SettingsWrapper
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Conversation, TopicChange, Turn
 from annotation.queries import criteria_of
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign, Chatbot, System
 from evalsite.accounts.models import User
 from tests.annotation.chat import bots

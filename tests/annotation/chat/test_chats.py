@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from annotation.asked import AnswerKey
 from annotation.chat.queries import find_conversations, get_opening, topic_now
 from annotation.chat.services import (
     change_topic,
@@ -18,6 +17,7 @@ from annotation.chat.services import (
     open_conversations,
 )
 from annotation.models import Assignment, Conversation, Event, TopicChange, Turn
+from annotation.pages.questions import AnswerKey
 from annotation.queries import criteria_of, pages_of
 from annotation.services.assignments import expire_leases, finish_assignment, return_assignment, start_assignment
 from annotation.services.ratings import save_page

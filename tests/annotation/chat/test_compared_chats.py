@@ -10,7 +10,6 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.data.votes import load_votes
-from annotation.asked import AnswerKey
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.queries import find_conversations, get_chat_page
 from annotation.chat.replies import ReplyState, fetch_reply_of
@@ -21,8 +20,9 @@ from annotation.chat.services import (
     leave_conversations,
     open_conversations,
 )
-from annotation.comparison_rows import VOTE_COLUMNS, iter_votes
+from annotation.export.comparisons import VOTE_COLUMNS, iter_votes
 from annotation.models import Assignment, Conversation, Event, Response, Turn
+from annotation.pages.questions import AnswerKey
 from annotation.services.ratings import save_page
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Visitor

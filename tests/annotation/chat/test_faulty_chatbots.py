@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Conversation, Event, Response, Turn
 from annotation.queries import criteria_of
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign, Chatbot
 from evalsite.lib.encryption import encrypt_secrets
 from simulators.chat_completions import ChatServer

@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from annotation.access.tokens import token_of
 from annotation.models import Turn
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import CHATBOTS, PERSONA, open_live_campaign

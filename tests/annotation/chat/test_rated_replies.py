@@ -15,11 +15,11 @@ from pytest_django.fixtures import Settings as SettingsWrapper
 from analysis.web.queries.facts import get_facts
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.transcripts import get_transcript
-from annotation.downloads import count_rows
-from annotation.exports import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_reply_scores, iter_scores
+from annotation.export.downloads import count_rows
+from annotation.export.rows import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_reply_scores, iter_scores
+from annotation.export.tables import TABLES, table_of
 from annotation.models import Assignment, Conversation, Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
-from annotation.tables import TABLES, table_of
 from annotation.worker_names import hashed_name
 from campaigns.building.pace import seconds_to_chat
 from campaigns.checklist import checklist

@@ -8,9 +8,9 @@ from typing import Any
 
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Turn
 from annotation.services.assignments import start_assignment
-from annotation.tokens import token_of
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import FrameLocator, Page
 from pytest_django.fixtures import Settings as SettingsWrapper
 
+from annotation.access.tokens import token_of
 from annotation.chat.services import open_conversations
-from annotation.tokens import token_of
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.annotation.chat import bots

@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from annotation.asked import AnswerKey
 from annotation.chat.replies import fetch_reply_of
 from annotation.chat.services import end_conversations, keep_input, open_conversations
 from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response
+from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
 from annotation.services.ratings import save_page
 from campaigns.contracts.platform import Place

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from annotation.access.tokens import token_of
 from annotation.models import Response
-from annotation.tokens import token_of
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import open_live_campaign

@@ -13,8 +13,8 @@ from django.core.signals import request_started
 from playwright.sync_api import Browser, expect
 from pytest_django.fixtures import Settings as SettingsWrapper
 
+from annotation.access.tokens import token_of
 from annotation.models import Assignment, Response
-from annotation.tokens import token_of
 from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from annotation.answer_rows import (
+from annotation.export.answers import (
     ANSWER_COLUMNS,
     COUNT_COLUMNS,
     EDIT_COLUMNS,
@@ -13,8 +13,8 @@ from annotation.answer_rows import (
     iter_edits,
     iter_magnitudes,
 )
-from annotation.attributes import attributes_of
-from annotation.comparison_rows import (
+from annotation.export.attributes import attributes_of
+from annotation.export.comparisons import (
     CHOICE_COLUMNS,
     RANKING_COLUMNS,
     VOTE_COLUMNS,
@@ -22,7 +22,8 @@ from annotation.comparison_rows import (
     iter_rankings,
     iter_votes,
 )
-from annotation.exports import (
+from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_rated_spans, iter_spans
+from annotation.export.rows import (
     FINISHED,
     REPLY_SCORE_COLUMNS,
     SCORE_COLUMNS,
@@ -30,7 +31,6 @@ from annotation.exports import (
     iter_reply_scores,
     iter_scores,
 )
-from annotation.span_rows import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_rated_spans, iter_spans
 from annotation.worker_names import NameWorker
 from campaigns.contracts.method import SCORES
 from campaigns.contracts.protocol import Scope

@@ -3,7 +3,7 @@
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.progress import get_totals
+from annotation.monitoring.progress import get_totals
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
 from campaigns.queries import Role, has_role

@@ -9,8 +9,8 @@ from itertools import groupby
 
 from django.http import Http404
 
+from annotation.pages.text_images import blocks_with_parts, stems
 from annotation.queries import ShownItem, ShownPage, pages_of_items, shown_pages
-from annotation.text_images import blocks_with_parts, stems
 from campaigns.contracts.chat import Speaker, Utterance, names_of
 from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Chatbot, HitItem, Output

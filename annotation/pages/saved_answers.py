@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from annotation.asked import asked_on
-from annotation.item_page import ABSTAINED, ANSWER
 from annotation.models import Assignment
+from annotation.pages.contents import ABSTAINED, ANSWER
+from annotation.pages.questions import asked_on
 from annotation.queries import ShownPage, responses_to
 from campaigns.models import Criterion
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from annotation.exports import FINISHED, KIND_NAMES, Workers, assignment_chunks
+from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks
 from annotation.models import Response
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Comparison

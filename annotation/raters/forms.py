@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from annotation.forms import FilterForm
-from annotation.rater_list import MOST_BYTES, EntryProblem, RaterEntry, read_rater_file, read_raters
-from annotation.raters import RaterState
-from annotation.reminder_text import PLACEHOLDERS, SUBJECT, TEXT, find_unknown_placeholders, has_placeholder
+from annotation.raters.lists import MOST_BYTES, EntryProblem, RaterEntry, read_rater_file, read_raters
+from annotation.raters.queries import RaterState
+from annotation.raters.reminder_text import PLACEHOLDERS, SUBJECT, TEXT, find_unknown_placeholders, has_placeholder
 from evalsite.lib.errors import DomainError
 
 _ERRORS_SHOWN = 10

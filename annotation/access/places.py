@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.clients import clients_of, count_refusals
+from annotation.access.network_clients import clients_of, count_refusals
 from annotation.models import Assignment, Conversation, Invitation
 from campaigns.models import Campaign
 

@@ -9,8 +9,8 @@ from django.db.models import Case, CharField, Count, F, IntegerField, Max, Q, Qu
 from django.db.models.functions import Greatest, Least, Replace
 from django.shortcuts import get_object_or_404
 
+from annotation.access.places import COMPLETED, taking_part
 from annotation.models import Assignment, Invitation, Reminder
-from annotation.places import COMPLETED, taking_part
 from campaigns.models import Campaign, Hit
 
 State = Assignment.State

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 
+from annotation.access.places import COMPLETED, is_enough, is_full, is_revoked, list_displaceable
 from annotation.models import Assignment, Event, Invitation, Worker
-from annotation.places import COMPLETED, is_enough, is_full, is_revoked, list_displaceable
 from campaigns.contracts.platform import Arrival, Place
 from campaigns.models import Campaign, Hit
 from evalsite.lib.errors import DomainError

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from annotation.attributes import attributes_of
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
-from annotation.encoding import as_records, csv_pieces, json_pieces, parquet_pieces, tsv_pieces
-from annotation.exports import (
+from annotation.export.attributes import attributes_of
+from annotation.export.encoding import as_records, csv_pieces, json_pieces, parquet_pieces, tsv_pieces
+from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
+from annotation.export.rows import (
     ASSIGNMENT_COLUMNS,
     CODE_COLUMN,
     FINISHED,
@@ -19,10 +20,9 @@ from annotation.exports import (
     iter_items,
     iter_ratings,
 )
+from annotation.export.tables import TABLES, list_tables, table_of
 from annotation.models import Response
-from annotation.progress import get_totals
-from annotation.span_rows import SPAN_COLUMNS, iter_spans
-from annotation.tables import TABLES, list_tables, table_of
+from annotation.monitoring.progress import get_totals
 from annotation.worker_names import NameWorker, hashed_name, real_name
 from campaigns.contracts.protocol import Scope
 from campaigns.models import Campaign

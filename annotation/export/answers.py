@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotation.exports import FINISHED, KIND_NAMES, Workers, assignment_chunks, shown_seconds_of
+from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks, shown_seconds_of
 from annotation.models import Response
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Subject

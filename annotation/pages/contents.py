@@ -6,9 +6,9 @@ from itertools import count, groupby
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from annotation.asked import OF_PAGE, AnswerKey, Asked, asked_on
+from annotation.pages.questions import OF_PAGE, AnswerKey, Asked, asked_on
+from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
 from annotation.queries import Reply, ShownItem, ShownPage
-from annotation.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
 from campaigns.blocks import Block
 from campaigns.contracts.chat import Speaker, Utterance
 from campaigns.contracts.response import ResponseKind

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from annotation.exports import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
+from annotation.export.rows import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
 from annotation.models import Response
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Screen

@@ -8,8 +8,8 @@ from django.db.models import Count, F, Q, QuerySet, Value
 from django.db.models.functions import Replace
 from django.shortcuts import get_object_or_404
 
+from annotation.access.places import taking_part
 from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response, Worker
-from annotation.places import taking_part
 from annotation.queries import worker_name
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
 from campaigns.models import Campaign

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Case, Q, When
 
 from annotation.models import Assignment, Event, Response
-from annotation.progress import shown_seconds
+from annotation.monitoring.progress import shown_seconds
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import KINDS

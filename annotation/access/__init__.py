@@ -1,0 +1,1 @@
+"""Who may work: visitors of a link, places of HITs, tokens."""

@@ -1,0 +1,1 @@
+"""What workers left, as rows and files."""

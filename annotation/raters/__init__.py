@@ -1,0 +1,1 @@
+"""Invited raters: lists of them, their links, what they are asked."""
