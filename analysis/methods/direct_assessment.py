@@ -29,6 +29,7 @@ from analysis.methods.study.reanalysis import rank_otherwise, ranking_of
 from analysis.methods.study.recommended_comparison import concluded_pair
 from analysis.methods.study.report import first_report, report
 from analysis.methods.study.study import Study, prepare_ratings, run_study
+from analysis.methods.workers import workers_in_words
 from analysis.metrics.loading import SegmentScores
 from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
@@ -39,7 +40,6 @@ from analysis.stats.scores import score_systems
 from analysis.stats.sensitivity import score_by_length, score_without_each
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import if_windows
 
 
@@ -168,14 +168,9 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     def headline(self, report: Report) -> str:
         """Return how many workers count, and by which test."""
-        workers, test = report["summary"]["workers"], report["settings"]["worker_test"]
-        if test["preset"] == NO_TEST:
-            n_kept = workers["total"] - len(_excluded(report))
-            return f"No worker test was applied: {n_kept} of {workers['total']} workers count."
-        return (
-            f"{workers['passed']} of {workers['total']} workers passed {test['preset']} at "
-            f"α = {test['alpha']:g} ({workers['failed']} failed, {workers['untested']} untested)."
-        )
+        n_workers = report["summary"]["workers"]["total"]
+        n_kept = n_workers - len(_excluded(report))
+        return workers_in_words(report) or f"No worker test was applied: {n_kept} of {n_workers} workers count."
 
     def printed(self, report: Report) -> dict[str, Any]:
         """Return the summary, and what all methods print: of each system `score` (mean z), `interval`, `rank` and

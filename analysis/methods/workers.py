@@ -234,7 +234,6 @@ def workers_in_words(report: Report) -> str:
         return ""
     n_left_out = report["summary"].get("n_left_out", 0)
     left_out = f"; {counted(n_left_out, 'response')} of the others left out" if n_left_out else ""
-    return (
-        f"{workers['passed']} of {counted(workers['total'], 'worker')} passed {test['preset']} at "
-        f"α = {test['alpha']:g} ({workers['failed']} failed, {workers['untested']} untested{left_out})."
-    )
+    said = f"{workers['passed']} of {counted(workers['total'], 'worker')} passed the worker test"
+    how = f"{WORKER_TESTS[test['preset']].name}, α = {test['alpha']:g}"
+    return f"{said} ({how}); {workers['failed']} failed, {workers['untested']} untested{left_out}."

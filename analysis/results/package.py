@@ -21,7 +21,7 @@ from analysis.metrics.loading import SegmentScores
 from analysis.results.exports import dump_json, table_files
 from analysis.stats.ratings import Codes, Floats
 from campaigns.design.composition import KINDS
-from campaigns.design.worker_test import NO_TEST
+from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite import __version__
 from evalsite.lib.tables.writing import neutralise, write_csv
 
@@ -134,7 +134,7 @@ def _describe_test(test: Mapping[str, Any]) -> str:
     """Return by which test workers count."""
     if test["preset"] == NO_TEST:
         return "No worker test was applied: every worker counts, apart from those excluded by hand."
-    return f"Workers count who pass the worker test {test['preset']} at α = {test['alpha']:g}."
+    return f"Workers count who pass the worker test ({WORKER_TESTS[test['preset']].name}) at α = {test['alpha']:g}."
 
 
 def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> None:

@@ -17,6 +17,7 @@ from annotation.export.tables import TABLES
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.worker_names import hashed_name
 from campaigns.checklist import checklist, passing_of
+from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.hit_queries import compared_in_hit
 from campaigns.methods import methods
 from campaigns.models import Campaign
@@ -105,7 +106,7 @@ def test_the_true_order_is_found_without_those_who_click_at_random(
     compared = {row["n_compared"] for row in run.report["worker_table"]}
     assert compared == {n_degraded * (3 if protocol in IN_ORDER else 1)}
     page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text
-    assert f"{len(passed)} of {n_workers} workers passed {test}" in page
+    assert f"{len(passed)} of {n_workers} workers passed the worker test ({WORKER_TESTS[test].name}" in page
     assert_listed_as_in(run, campaign)
     workers = owner_client.get(reverse("analysis:campaign_workers", args=[campaign.public_id])).text
     assert "failed" in workers
