@@ -215,7 +215,10 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
     finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(report['settings'])})."
-    about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
+    about = (
+        f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone, a "
+        "cautious one: where workers are alike it holds in up to 99 %."
+    )
     if n_planned := report["settings"].get("workers_planned"):
         about += f" {looks_in_words(n_planned)}"
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
