@@ -220,7 +220,7 @@ SOURCES = [
     *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "answers", "corrections", "edits", "copy")),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
-    *(ROOT / f"annotation/{name}.py" for name in ("arrivals", "item_page", "queries", "models")),
+    *(ROOT / f"annotation/{name}.py" for name in ("access/visitors", "pages/contents", "queries", "models")),
     *(ROOT / f"annotation/chat/{name}.py" for name in ("queries", "replies", "services", "views")),
     *(ROOT / f"annotation/views/{name}.py" for name in ("framed", "pages", "worker")),
     ROOT / "annotation/templatetags/rating.py",

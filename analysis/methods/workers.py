@@ -12,6 +12,7 @@ from analysis.data.responses import Responses
 from analysis.methods.settings import AnalysisSettings
 from analysis.results.sections import Cell, Column, Output, Section, Table
 from analysis.results.stored import Report
+from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict, run_ranking_test, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
 from campaigns.design.composition import Kind
@@ -156,10 +157,10 @@ _VERDICTS = ("passed", "failed", "untested")
 def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list[dict[str, Any]]:
     """Return the `worker_table` of a report: a row for each worker, as `analysis.results.values.WorkerResult` reads it.
 
-    `worker`, `assignment`: int, (n,), of each response; codes of `found.names`, and codes without gaps.
+    `worker`, `assignment`: int, (n,), of each response; codes of `found.names`, and codes that need not all occur.
     """
     n_responses = np.bincount(worker, minlength=len(found.names))
-    first = first_rows(assignment, int(assignment.max(initial=-1)) + 1)
+    first = first_rows(*dense_ranks(assignment, int(assignment.max(initial=-1)) + 1))
     n_assignments = np.bincount(worker[first], minlength=len(found.names))
     return [
         {

@@ -88,7 +88,7 @@ def criteria_of(report: Mapping[str, object]) -> list[str]:
 
 _NOTHING = {"n_items": 0, "n_judgements": 0, "n_workers": 0}
 _POINTS = (5, 10, 15, 20, 25, 30)
-_COUNTS, _OF_MARKS = ("present", "correct", "missing"), ("f1", "f1_severity", "kappa", "overlap")
+_PARTS, _OF_MARKS = {"fact_count": ("present", "correct", "missing")}, ("f1", "f1_severity", "kappa", "overlap")
 _NOMINAL, _ORDINAL, _INTERVAL = "alpha_nominal", "alpha_ordinal", "alpha_interval"
 _BEFORE = {
     "ordinal": ("levels", _ORDINAL),
@@ -123,31 +123,31 @@ def _reliability_of_study(found: Report, names: Iterable[str]) -> dict[str, Any]
 
 def _criteria_before(report: Report) -> list[dict[str, Any]]:
     """Return the criteria of the agreement that earlier versions stored of other kinds of responses."""
-    method, found = report.get("settings", {}).get("method", ""), report.get("agreement") or {}
-    if method == "spans" and found.get("n_pairs"):
+    made_by, found = report.get("settings", {}).get("method", ""), report.get("agreement") or {}
+    if made_by == "spans" and found.get("n_pairs"):
         between = dict.fromkeys(_NOTHING) | {key: found[key] for key in _OF_MARKS}
         return [{"name": "penalty", "answer": "marks", "between": between, "within": _NOTHING}]
-    if method not in _BEFORE:
+    if made_by not in _BEFORE:
         return []
-    several = report.get("criteria") if method == "choice" else None
+    several = report.get("criteria") if made_by == "choice" else None
     if several:
         named = [(one["criterion"], one.get("agreement")) for one in several]
     elif "between" in found:
         named = [("", found)]
     else:
-        named = in_order(found, _COUNTS if method == "fact_count" else criteria_of(report))
-    return [one for name, of in named if of for one in _criterion_before(name, of, method)]
+        named = in_order(found, _PARTS.get(made_by) or criteria_of(report))
+    return [one for name, of in named if of for one in _criterion_before(name, of, made_by)]
 
 
-def _criterion_before(name: str, found: Report, method: str) -> list[dict[str, Any]]:
-    answer, alpha = _BEFORE[method]
+def _criterion_before(name: str, found: Report, made_by: str) -> list[dict[str, Any]]:
+    answer, alpha = _BEFORE[made_by]
     who = ("between", "within")
 
     def renamed(one: Report, names: Mapping[str, str]) -> dict[str, Any]:
         counts = {key: one.get(key) for key in _NOTHING}
         return counts | {new: one[old] for old, new in names.items() if one.get(old) is not None}
 
-    if method == "edits":
+    if made_by == "edits":
         texts = {"same": "same", "difference": "text_difference"}
         return [
             {"name": "HTER", "answer": answer, **{w: renamed(found[w], {"alpha": alpha}) for w in who}},

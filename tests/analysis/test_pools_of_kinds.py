@@ -17,7 +17,7 @@ from analysis.methods.settings import from_protocol
 from analysis.questions import analyse_fully
 from analysis.results.report_sections import sections_of
 from campaigns.design.worker_test import NO_TEST
-from tests.analysis.test_questions import KINDS
+from tests.analysis.test_questions import SIMULATED
 from tests.analysis.test_stored_order import simulated
 
 PROTOCOLS = {"ordinal": "likert", "esa": "esa", "preference": "preference", "ranking": "ranking"}
@@ -97,7 +97,7 @@ def test_a_pool_scores_systems_as_a_file_of_its_workers_does(kind: str, tmp_path
     assert pair["r"] > 0.8 and pair["p"] > 0.05
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SIMULATED)
 def test_each_kind_says_who_gave_each_answer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, Any] = {}
 

@@ -245,7 +245,7 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
         table = read_responses(path, encoding)
     on_stage("Analysing the responses")
     metrics, campaign = load_scores_of(run), file.campaign
-    source_words = read_source_words(campaign) if campaign else []
+    source_words = read_source_words(campaign) if campaign and "sources" in method.takes else []
     document = analyse_fully(method, data, settings, on_stage, metrics, source_words)
     document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
     workers = {*workers_in(table), *workers_of(document)}

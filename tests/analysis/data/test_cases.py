@@ -270,7 +270,7 @@ def test_uploaded_metrics_may_have_a_column_each(
     assert owner_client.post(reverse(address, args=[run.pk]), sent).status_code in (202, 302)
     compared = finish(AnalysisRun.objects.exclude(pk=run.pk).select_related("ratings_file").get())
     assert compared.report is not None
-    assert {each["name"] for each in compared.report["metrics"]["metrics"]} == {"BLEU", "COMET"}
+    assert {each["name"] for each in compared.report["questions"]["metrics"]["metrics"]} == {"BLEU", "COMET"}
     scores = load_segment_scores(Path(MetricScores.objects.get().file.path), has_metrics=True)
     for metric, right in expected[name]["means"].items():
         means = scores.system_scores(metric, scores.systems)
