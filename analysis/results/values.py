@@ -10,12 +10,12 @@ from typing import Any
 
 from analysis.data.dialogues.summary import ALL, FAILED, PASSED
 from analysis.data.ratings.scales import FULL
+from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA, Procedure
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.worker_test import NO_TEST
 
-Report = Mapping[str, Any]
 EXCLUDED = "excluded"
 _COUNTED = ("passed", "trusted")
 _SAME = 0.0005  # below what three decimals show

@@ -3,7 +3,6 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -11,8 +10,7 @@ from django.utils.module_loading import import_string
 
 from analysis.methods.study.study import Study
 from analysis.results.sections import Section
-
-Report = Mapping[str, Any]
+from analysis.results.stored import Report
 
 
 class Method(ABC):

@@ -12,6 +12,7 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.stored import Report
 from analysis.stats.contrasts import Contrast, contrast
 from analysis.stats.ratings import Codes, or_none
 from analysis.stats.scores import Unit, counted_items, observe, reverse_negative
@@ -35,7 +36,6 @@ _REFERENCES = {
 }
 _NUMBERS = ("n", "mean", "difference", "low", "high")
 _SHOWN = Output.FILES | Output.PAGE
-Report = Mapping[str, Any]
 
 
 class Contrasts(Method):

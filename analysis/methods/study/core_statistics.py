@@ -1,6 +1,5 @@
 """Core statistics: workers, HITs and ratings before and after the worker test, their time and their cost."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.sections import Cell, Column, Output, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.core_statistics import WorkCount, cost_of, count_work
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, or_none
@@ -19,7 +19,6 @@ PASSED, FAILED, ALL = "passed", "failed", "all"
 GROUPS = (PASSED, FAILED, ALL)
 _COUNTS = {"n_workers": "Workers", "n_assignments": "HITs", "n_outputs": "Rated outputs", "n_ratings": "Ratings"}
 _SHOWN = Output.FILES | Output.PAGE
-Report = Mapping[str, Any]
 
 
 class CoreStatistics(Method):

@@ -9,6 +9,7 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import palette, short_label
 from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table, Theme
+from analysis.results.stored import Report
 from analysis.stats.quality import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _COMPARED = ("words_per_input", "words_per_chat")
 _GROUPS: Mapping[int | None, tuple[str, ...]] = {Verdict.PASSED: ("passed",), Verdict.FAILED: ("failed",)}
-Report = Mapping[str, Any]
 
 
 class CorpusComparison(Method):

@@ -1,6 +1,6 @@
 """Criteria: do they measure the same, and which one goes most with the others (METHOD §6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
 from analysis.results.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
+from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.criteria import Regression, regress
 from analysis.stats.ratings import Floats, or_nan, or_none
@@ -23,7 +24,6 @@ _OVERALL = ("overall", "overall quality", "overall impression", "quality", "impr
 """What a criterion is called that is itself about the overall impression."""
 _SHOWN = Output.FILES | Output.PAGE
 _PAGE = "reliability"
-Report = Mapping[str, Any]
 
 
 class BetweenCriteria(Method):

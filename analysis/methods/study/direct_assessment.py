@@ -1,6 +1,6 @@
 """Direct assessment: ranking, significance and workers, from scores of single outputs (METHOD §3–§5)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from analysis.methods.study.study import Study
 from analysis.results.agreement_figures import draw_heat, draw_heat_scale, heat_cell, name_room
 from analysis.results.curves import short_label
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.stored import Report
 from analysis.results.values import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
 from analysis.results.words import N_COUNTS
 from analysis.stats.conduct import References
@@ -33,7 +34,6 @@ HISTOGRAM_BINS = 10
 _OVERALL = ("overall", "all criteria", "mean of all criteria")
 _IN_FILES = Output.FILES
 _IN_PRINT = Output.FILES | Output.TERMINAL
-Report = Mapping[str, Any]
 
 
 class DirectAssessment(Method):

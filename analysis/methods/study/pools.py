@@ -1,6 +1,6 @@
 """Would other workers say the same? Pools of workers inside one result, and scores of resampled workers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,12 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.questions.pools import SEED, Pool, describe_pools, pools_section
 from analysis.results.sections import Section
+from analysis.results.stored import Report
 from analysis.stats.pipeline import observe_ratings
 from analysis.stats.pools import N_DIVISIONS, WorkerSums, resample_workers, sum_by_worker
 from analysis.stats.ratings import Codes, Floats, or_nan
 from analysis.stats.scores import counted_items
 
-Report = Mapping[str, Any]
 MOST_POOLS = 8
 _OVERALL = "overall"
 _DECIMALS = 4

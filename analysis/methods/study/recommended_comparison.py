@@ -20,6 +20,7 @@ from analysis.results.procedures import (
     winner_in_studies,
 )
 from analysis.results.sections import Cell, Column, Output, Section, Table
+from analysis.results.stored import Report
 from analysis.results.words import PROCEDURES, looks_in_words
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
 from analysis.stats.procedures import ALPHA, Procedure, compare_beside
@@ -44,7 +45,6 @@ _HOW = {
     "standard error, is as great when the labels of the two systems are exchanged at random within sources (within "
     "workers where sources are not known). Only sources with outputs of both systems count.",
 }
-Report = Mapping[str, Any]
 
 
 class RecommendedComparison(Method):

@@ -1,6 +1,5 @@
 """Scores of single replies: means of chatbots over chats, each the mean of its replies."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from analysis.methods.clusters import in_words, with_several
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Mask, or_none
@@ -18,8 +18,6 @@ from analysis.stats.scores import rescale
 from analysis.stats.segment_means import ClusteredMeans, clustered_means
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
-
-Report = Mapping[str, Any]
 
 
 class Replies(Method):

@@ -15,7 +15,7 @@ from analysis.questions.coefficients import ALPHA
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, hits, listed, recruitment
-from analysis.results.stored import answers_of
+from analysis.results.stored import Report, answers_of
 from analysis.results.values import get_totals
 from campaigns.design.worker_test import NO_TEST
 from evalsite import __version__
@@ -23,7 +23,6 @@ from evalsite.lib.words import counted
 
 VERSION = "3.0"
 REFERENCE = "https://arxiv.org/abs/2412.07940"
-Report = Mapping[str, Any]
 _CHOOSE_YES_NO = "1. Yes · 2. No · 3. N/A (please explain)"
 _LANGUAGES = "Full language names as in ISO 639-1, such as English; N/A if there is none."
 _TYPES = (

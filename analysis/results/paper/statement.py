@@ -1,15 +1,14 @@
 """A data statement (Bender & Friedman 2018, TACL 6): what the texts are, whose language they are in, and who judged."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from analysis.results.paper.facts import CampaignFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, listed, period
+from analysis.results.stored import Report
 from analysis.results.values import get_totals
 from evalsite.lib.words import counted
 
-Report = Mapping[str, Any]
 _OPENINGS = {"free": "a topic of the worker's choice", "icebreaker": "a given ice-breaker"}
 
 

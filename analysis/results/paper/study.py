@@ -8,6 +8,7 @@ from analysis.results.findings import find
 from analysis.results.paper.texts import MOST_NAMED, listed
 from analysis.results.procedures import procedure_of, winner
 from analysis.results.report_sections import sections_of
+from analysis.results.stored import Report
 from analysis.results.values import get_ranking, is_corrected
 from analysis.results.words import number
 from analysis.stats.procedures import ALPHA, Procedure
@@ -15,7 +16,6 @@ from analysis.stats.scores import Unit
 from campaigns.design.composition import ANALYSED_KINDS
 from evalsite.lib.words import counted
 
-Report = Mapping[str, Any]
 _COMPARED = {
     Procedure.CLUSTERED: "by least squares of z with random effects of sources and with errors clustered by worker and "
     "by source, p corrected by Holm's method.",

@@ -2,21 +2,20 @@
 campaign's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from analysis.methods import method_of
 from analysis.results.exports import escape_latex
 from analysis.results.paper.facts import CampaignFacts
+from analysis.results.stored import Report
 from analysis.results.values import get_totals
 from analysis.results.words import protocol_title
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite import __version__
 from evalsite.lib.words import counted
 
-Report = Mapping[str, Any]
 MOST_NAMED = 12
 """So many names stand in a sentence at most."""
 _MOST_QUOTED = 8
