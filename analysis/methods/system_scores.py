@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
 _IN_ONE_ROW = 5
+_CAUTIOUS = "Intervals are cautious: where workers are alike, those of 95 % hold in up to 99 %."
 _LOOKS = (
     "Valid whenever you look: the findings, the possible ranks and the differences of systems hold however often you "
     "look while responses come, and if you stop because of what you see. All other intervals and p-values hold for one "
@@ -214,11 +215,8 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
-    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(report['settings'])})."
-    about = (
-        f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone, a "
-        "cautious one: where workers are alike it holds in up to 99 %."
-    )
+    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(report['settings'])}). {_CAUTIOUS}"
+    about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
     if n_planned := report["settings"].get("workers_planned"):
         about += f" {looks_in_words(n_planned)}"
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
