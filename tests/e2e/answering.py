@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.services import wait_until
 
 PHONE = {"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-_MOST_TABS, _DOUBLE_TAP_MS = 80, 350
+_MOST_TABS, _DOUBLE_TAP_MS = 80, 900
 _IS_FOCUSED = "(wanted) => wanted === document.activeElement"
 # What is answered on a page; the record of how a text was changed has times in it.
 _ANSWERED = """() => [...document.querySelectorAll("[name^=answer_]:not([data-edit-record])")].map((field) => [
