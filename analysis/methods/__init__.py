@@ -173,8 +173,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def of_sources(self, data: Data, is_taken: Mask) -> Data:
         """Return the responses on some of `sources_of`, bool (n_sources,)."""
-        if not isinstance(data, _WITH_SOURCES):
-            raise NotImplementedError
+        assert isinstance(data, _WITH_SOURCES), "`sources_of` says that these cannot be divided"
         return cast(Data, data.take(np.append(is_taken, False)[data.source]))
 
     def rank_short(

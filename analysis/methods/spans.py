@@ -11,7 +11,7 @@ from analysis.data.coding import combined, first_rows
 from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.output_scores import OutputScores, name_sources
 from analysis.data.responses import AnsweredBy
-from analysis.data.spans.copies import run_test
+from analysis.data.spans.copies import as_ratings, run_test
 from analysis.data.spans.loading import NAMES, load_spans
 from analysis.data.spans.rows import Side, SpanData, take
 from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
@@ -42,7 +42,7 @@ from analysis.methods.workers import (
 from analysis.results.sections import Cell, Column, Figure, Section, Table
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict
-from analysis.stats.ratings import Codes, Floats, Mask, Ratings
+from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import SpanAgreement, span_agreement
 from campaigns.design.composition import Kind
@@ -179,16 +179,7 @@ class Spans(ResponseMethod[SpanData]):
         """Return what the errors of each annotation weigh, and how far raters mark the same."""
         weight = weigh(read_weights(settings.options.get("weights", {})), data.severities, data.categories)
         judged = self.judge(data, settings)
-        ratings = Ratings(
-            scores=_penalties(data, weight)[:, None],
-            worker=data.rater,
-            system=data.system,
-            assignment=data.assignment,
-            source=data.segment,
-            kind=data.kind,
-            n_workers=len(data.raters),
-            n_systems=len(data.systems),
-        )
+        ratings = as_ratings(data, _penalties(data, weight))
         has_failed = judged.verdict == Verdict.FAILED
         marks = _agreement(take(data, judged.is_counted[data.rater] & (data.kind == Kind.ORDINARY)))
         return Judgements(ratings, ["penalty"], [Scale(AnswerKind.MARKS, marks=marks)], judged.is_counted, has_failed)

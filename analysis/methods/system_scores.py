@@ -37,7 +37,7 @@ _LOOKS = (
 _DRAWN = "HITs of undecided pairs were given out more often:"
 _WEIGHTED = (
     "in scores of systems and their differences, answers are weighted by the inverse of the probabilities of their "
-    "HITs; elsewhere they are not."
+    "HITs; nothing else is."
 )
 _ROUNDING = 1e-9  # of equal means, summed in another order
 

@@ -130,10 +130,11 @@ def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentSco
             rows = is_of & (pairs.source >= 0)
             known += [(i, j, rows)] if rows.any() else []
     sources = [*pairs.sources, *(label for label in metrics.sources if label not in set(pairs.sources))]
+    scores_of = {name: metrics.matrix(name, pairs.systems, sources) for name in metrics.metrics}
     won, is_in_half = np.array([_WON[Outcome(each)] for each in range(3)])[pairs.outcome], every_second(pairs.worker)
 
     def compare(name: str, *, half: bool) -> tuple[_Pairs, int]:
-        scores, found, n = metrics.matrix(name, pairs.systems, sources), [], 0
+        scores, found, n = scores_of[name], [], 0
         for i, j, rows in known:
             rows = rows & is_in_half if half else rows
             by_first = np.where(pairs.first == i, won, 1 - won)[rows]
@@ -149,7 +150,11 @@ def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentSco
         return _Pairs(found, [(k, 0, 1) for k in range(len(found))]), n
 
     names = [[pairs.systems[i], pairs.systems[j]] for i, j, _ in known]
-    judged = [name for name in metrics.metrics if known and compare(name, half=False)[1]]
+    judged = [
+        name
+        for name, scores in scores_of.items()
+        if any(not np.isnan(scores[:, i] - scores[:, j]).all() for i, j, _ in known)
+    ]
     without = [name for name in metrics.metrics if name not in judged]
     n_votes = int(sum(np.count_nonzero(rows) for *_, rows in known))
     found = _describe(judged, names, compare, is_rate=True)

@@ -41,7 +41,7 @@ class ResultPage:
 
     @property
     def in_campaign(self) -> str:
-        """The name of its address in a campaign; elsewhere it is the slug."""
+        """The name of its address in a campaign; other addresses have the slug as their name."""
         return "campaign_results" if self.slug == FIRST_PAGE else f"campaign_{self.slug}"
 
 

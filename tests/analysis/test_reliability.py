@@ -19,7 +19,6 @@ from analysis.questions import coefficients as coefficients_module
 from analysis.questions import sections_of_questions
 from analysis.questions.coefficients import ALPHA, COEFFICIENTS
 from analysis.questions.reliability import Reliability, agreement_section, measure_reliability
-from analysis.results.stored import answers_of
 from analysis.stats.agreement import fleiss_kappa
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind
@@ -419,95 +418,6 @@ def test_chance_of_votes_is_that_of_ties_and_of_both_directions(votes) -> None:
     chance = ties**2 + (1 - ties) ** 2 / 2
     assert found["same"] == pytest.approx(fleiss_kappa(value.astype(int) + 1, item).observed)
     assert found["fleiss_kappa"] == pytest.approx((found["same"] - chance) / (1 - chance))
-
-
-# --- Results of earlier versions
-
-STUDY_BEFORE = {
-    "intra": None,
-    "inter": None,
-    "shared": {
-        "fun": {
-            "krippendorff_alpha": {"ratio": 0.1, "interval": 0.2, "ordinal": 0.3, "nominal": 0.4},
-            "icc": {"average": 0.5, "single": 0.6},
-            "fleiss_kappa": 0.7,
-            "n_items": 8,
-            "n_workers": 9,
-        }
-    },
-    "tolerance": {who: {"n_pairs": 2, "observed": [0.5] * 6, "kappa": [0.25] * 6} for who in ("repeats", "outputs")},
-    "halves": {"r": 0.5, "range": [0.4, 0.6], "whole": 0.7, "n_workers": 8, "n_splits": 500, "by_raters": {"1": 0.2}},
-}
-AGREED = {
-    "n_items": 3,
-    "n_judgements": 6,
-    "same": 0.5,
-    "opposite": None,
-    "kappa": 0.1,
-    "alpha": 0.2,
-    "alpha_of_sets": 0.3,
-}
-APART = {"n_items": 3, "n_judgements": 6, "same": 0.5, "difference": 4.0, "alpha": 0.2}
-
-
-def before(method: str, **parts: Any) -> dict[str, Any]:
-    return {"settings": {"method": method, "criteria": []}, **parts}
-
-
-def test_savings_of_before_are_shown_as_those_of_today() -> None:
-    assistance = {"n_ratings": 9, "pairs": [], "metrics": [], "whole_systems_only": ["BLEU"]}
-    [section] = sections_of_questions({"settings": {}, "assistance": assistance})
-    assert section.slug == "metric-savings" and "whole systems" in section.finding
-
-
-def test_studies_of_before_are_shown_as_those_of_today() -> None:
-    report = {"settings": {"criteria": [{"name": "fun"}]}, "reliability": STUDY_BEFORE}
-    sections = {section.slug: section for section in sections_of_questions(report)}
-    [row] = sections["agreement"].tables[0].rows
-    assert list(row) == ["with each other", 0.4, 0.3, 0.2, 0.1, 0.6, 0.5, 0.7, 8, None, 9]
-    assert [row[0] for row in sections["tolerance"].tables[0].rows][:2] == ["5 points", "10 points"]
-    assert "by 0.50 in the median" in sections["halves"].finding
-
-
-@pytest.mark.parametrize(
-    ("report", "names", "coefficient"),
-    [
-        (before("ordinal", agreement={"b": {"between": AGREED, "within": AGREED}, "a": None}), ["b"], "alpha_ordinal"),
-        (before("esa", agreement={"score": {"between": APART, "within": APART}}), ["score"], "alpha_interval"),
-        (before("preference", agreement={"between": AGREED, "within": AGREED}), [""], "alpha_ordinal"),
-        (before("choice", agreement={"between": AGREED, "within": AGREED}), [""], "alpha_sets"),
-        (
-            before("choice", criteria=[{"criterion": "tone", "agreement": {"between": AGREED, "within": AGREED}}]),
-            ["tone"],
-            "alpha_nominal",
-        ),
-        (
-            before("edits", agreement={"edits": {"between": APART, "within": APART}}),
-            ["HTER", "edited text"],
-            "text_difference",
-        ),
-    ],
-)
-def test_agreement_of_before_is_shown_as_that_of_today(
-    report: dict[str, Any], names: list[str], coefficient: str
-) -> None:
-    criteria = answers_of(report)["reliability"]["criteria"]
-    assert [one["name"] for one in criteria] == names
-    assert coefficient in criteria[-1]["between"]
-    [section] = sections_of_questions(report)
-    assert section.slug == "agreement" and len(section.tables[0].rows) == 2 * len(names)
-
-
-def test_results_without_agreement_have_no_section() -> None:
-    assert sections_of_questions(before("preference", agreement=None)) == []
-    nobody = {"n_pairs": 0, "f1": None, "f1_severity": None, "kappa": None, "overlap": None}
-    assert sections_of_questions(before("spans", agreement=nobody)) == []
-
-
-def test_marks_of_before_are_shown_as_those_of_today() -> None:
-    marks = {"n_pairs": 3, "f1": 0.5, "f1_severity": 0.4, "kappa": 0.3, "overlap": 0.2}
-    [section] = sections_of_questions(before("spans", agreement=marks))
-    assert [list(row) for row in section.tables[0].rows] == [["with each other", 0.5, 0.4, 0.3, 0.2, None, None, None]]
 
 
 def test_a_coefficient_is_one_entry(monkeypatch: pytest.MonkeyPatch, measured) -> None:

@@ -127,7 +127,7 @@ def test_what_cannot_be_compared_is_undefined() -> None:
 
 
 def test_systems_that_always_win_and_systems_apart_from_the_others_are_compared() -> None:
-    """Of two groups that never meet, each pair of one group is compared within it, whoever always loses."""
+    """Of two groups that never meet, each pair of one group is compared within it, and one may always lose."""
     rng = np.random.default_rng(2)
     source = np.arange(40)
     first, second = np.tile([0, 2], 20), np.tile([1, 3], 20)

@@ -28,8 +28,14 @@ def run_test(data: SpanData, penalty: Floats, *, preset: str, alpha: float) -> W
 
     `penalty`: float64, (n_annotations,), what the errors of each annotation weigh.
     """
-    ratings = Ratings(
-        scores=-penalty[:, None],
+    ratings, is_tested = as_ratings(data, -penalty), np.array([True])
+    return run_worker_test(ratings, ratings.scores, match_twins(data), preset=preset, alpha=alpha, criteria=is_tested)
+
+
+def as_ratings(data: SpanData, score: Floats) -> Ratings:
+    """Return the annotations as items on one criterion; `score`: float64, (n_annotations,)."""
+    return Ratings(
+        scores=score[:, None],
         worker=data.rater,
         system=data.system,
         assignment=data.assignment,
@@ -38,5 +44,3 @@ def run_test(data: SpanData, penalty: Floats, *, preset: str, alpha: float) -> W
         n_workers=len(data.raters),
         n_systems=len(data.systems),
     )
-    is_tested = np.array([True])
-    return run_worker_test(ratings, ratings.scores, match_twins(data), preset=preset, alpha=alpha, criteria=is_tested)

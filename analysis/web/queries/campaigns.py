@@ -121,7 +121,7 @@ def settings_at(campaign: Campaign, n_finished: int) -> AnalysisSettings:
     keeps the tests that these conclude by. Seven queries at most; raises DomainError `bad_settings`.
     """
     settings, is_study = settings_of(campaign), get_method(campaign.method).is_study
-    if is_study:  # which has the weights of assignments elsewhere
+    if is_study:
         settings = replace(settings, personas=_personas_of(campaign) if campaign.is_live else {})
     else:
         settings = replace(settings, weights=weights_column(campaign))
