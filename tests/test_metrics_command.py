@@ -213,3 +213,23 @@ def test_a_folder_without_scores_is_refused(tmp_path, people):
     (tmp_path / "empty").mkdir()
     with pytest.raises(CommandError, match=r"no file “….seg\.score” of metrics in the folder, but nothing"):
         metrics(score_list(tmp_path / "human.seg.score", people), tmp_path / "empty")
+
+
+def test_marked_errors_are_what_they_weigh(tmp_path):
+    """A major error weighs 5, a minor one 1: the metric that is highest where the fewest are agrees fully."""
+    marks = ["system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"]
+    scores = ["metric,system,source,score"]
+    for place, (system, severity) in enumerate((("ash", "No-error"), ("elm", "Minor"), ("oak", "Major"))):
+        for seg in range(4):
+            said = severity if seg else "No-error"
+            text = "some <v>words</v>" if said != "No-error" else "some words"
+            marks += [f"{system}\td\t1\t{seg}\tr{k}\tquelle {seg}\t{text}\tFluency\t{said}" for k in range(2)]
+            scores.append(f"COMET,{system},{seg},{1 - place / 2 if seg else 1}")
+    (tmp_path / "marks.tsv").write_text("\n".join(marks))
+    (tmp_path / "scores.csv").write_text("\n".join(scores))
+    out = StringIO()
+    call_command("metrics", str(tmp_path / "marks.tsv"), str(tmp_path / "scores.csv"), format="json", stdout=out)
+    found = json.loads(out.getvalue())
+    assert (found["n_systems"], found["n_segments"]) == (3, 12)
+    of = found["metrics"]["COMET"]
+    assert of["system"]["spearman"] == pytest.approx(1) and of["segment"]["kendall"] == pytest.approx(1)
