@@ -1,0 +1,53 @@
+"""Dataclasses as JSON, and JSON as dataclasses again, checked against their types."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from evalsite.lib.errors import DomainError
+
+Value = TypeVar("Value")
+
+
+def to_json(value: object) -> Any:
+    """Return a value of dataclasses, arrays, lists, dicts, numbers and texts as JSON keeps it; NaN becomes None.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Estimate:
+    ...     score: float
+    ...     interval: tuple[float | None, float | None] = (None, None)
+    >>> to_json(Estimate(0.5, (0.1, float("nan"))))
+    {'score': 0.5, 'interval': [0.1, None]}
+    """
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_as_builtin))
+
+
+def from_json(stored: object, kind: type[Value]) -> Value:
+    """Return what `to_json` made as a value of its type; absent fields have their defaults, unknown ones are ignored.
+
+    Raise DomainError `unreadable_result`, which names the field, where JSON is not of this type.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Estimate:
+    ...     score: float
+    ...     interval: tuple[float | None, float | None] = (None, None)
+    >>> from_json({"score": 1, "name": "alpha"}, Estimate)
+    Estimate(score=1.0, interval=(None, None))
+    >>> from_json({"score": "high"}, Estimate)
+    Traceback (most recent call last):
+        ...
+    evalsite.lib.errors.DomainError: A stored result cannot be read: Expected `float`, got `str` - at `$.score`
+    """
+    try:
+        return msgspec.convert(stored, kind)
+    except msgspec.ValidationError as error:
+        raise DomainError("unreadable_result", f"A stored result cannot be read: {error}") from error
+
+
+def _as_builtin(value: Any) -> Any:
+    """Return a number or an array of NumPy as Python's own."""
+    if not hasattr(value, "tolist"):
+        raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return value.tolist()
