@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.system_scores import pairs_section, systems_section
+from analysis.results.curves import short_label
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
 from campaigns.contracts.result_pages import PAIRS
 
@@ -176,11 +177,14 @@ def draw_matrix(names: list[str], shares: list[list[float | None]], theme: Theme
     figure, axes = theme.canvas(size, size)
     values = np.array([[np.nan if share is None else share for share in row] for row in shares])
     axes.imshow(values, cmap=shades, vmin=0, vmax=1)
+    axes.tick_params(length=0)
     places = range(len(names))
-    axes.set_xticks(places, names, rotation=90)
-    axes.set_yticks(places, names)
+    labels = [short_label(name) for name in names]
+    axes.set_xticks(places, labels, rotation=90)
+    axes.set_yticks(places, labels)
     for i in places:
         for j in places:
             if shares[i][j] is not None:
-                axes.text(j, i, f"{100 * values[i, j]:.0f}", ha="center", va="center", color=theme.ink, fontsize=8)
+                colour = theme.text_on(shades(values[i, j]))
+                axes.text(j, i, f"{100 * values[i, j]:.0f}", ha="center", va="center", color=colour, fontsize=8)
     return figure

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from analysis.methods.settings import AnalysisSettings
 
-_WIDTH, _ROW_HEIGHT = 7.0, 0.32  # inches
+_ROW_HEIGHT = 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
 _IN_ONE_ROW = 5
 _CAUTIOUS = "Intervals are cautious: where workers are alike, those of 95 % hold in up to 99 %."
@@ -250,15 +250,15 @@ def draw_stacked(
 
     ends = [theme.faint, theme.accent]  # from light to dark, so that parts differ in grey, too
     shades = LinearSegmentedColormap.from_list("parts", ends if is_rising else ends[::-1])
-    figure, axes = theme.canvas(_WIDTH, 1.5 + _ROW_HEIGHT * len(names))
+    figure, axes = theme.canvas(COLUMN_IN, 1.5 + _ROW_HEIGHT * len(names))
     left = np.zeros(len(names))
     places = np.arange(len(names))[::-1]
     for k, (part, values) in enumerate(parts.items()):
         colour = shades(k / max(len(parts) - 1, 1))
         axes.barh(places, values, left=left, color=colour, edgecolor=theme.ink, linewidth=0.4, height=0.7, label=part)
         left = left + np.asarray(values, float)
-    axes.set_yticks(places, names)
-    axes.set(xlabel=label)
+    axes.set_yticks(places, [short_label(name) for name in names])
+    axes.set(xlabel=label, ylim=(-0.6, len(names) - 0.4))
     axes.legend(
         frameon=False,
         labelcolor=theme.ink,

@@ -18,6 +18,7 @@ MOST_PANELS = 12
 _PRINTED_P = 12
 _VECTOR_POINTS = 300
 _HEAT_ALPHA = 0.1
+_HEAT_END = 1.15 * _HEAT_ALPHA
 _INNER, _NUMBER = (1.5, 1.2), (0.16, 0.13)  # inches, of the points of a panel, and of a number
 Found = Mapping[str, Any]
 
@@ -138,7 +139,7 @@ def draw_williams(found: Found, theme: Theme) -> "Drawing":
     side = 2.0 + 0.5 * max(len(names), 2)
     figure, axes = theme.canvas(width=side + 0.6, height=side)
     colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)
-    image = axes.imshow(np.where(p < _HEAT_ALPHA, p, np.nan), cmap=colours, vmin=0, vmax=_HEAT_ALPHA * 1.15)
+    image = axes.imshow(np.where(p < _HEAT_ALPHA, p, np.nan), cmap=colours, vmin=0, vmax=_HEAT_END)
     bar = figure.colorbar(image, ax=axes, shrink=0.7, ticks=[0, 0.05, _HEAT_ALPHA])
     bar.ax.set_ylim(0, _HEAT_ALPHA)
     bar.ax.tick_params(colors=theme.ink)
@@ -147,7 +148,7 @@ def draw_williams(found: Found, theme: Theme) -> "Drawing":
     if len(names) <= _PRINTED_P:
         for (i, j), value in np.ndenumerate(p):
             if not np.isnan(value):
-                colour = theme.paper if value < _HEAT_ALPHA / 2 else theme.ink
+                colour = theme.text_on(colours(value / _HEAT_END) if value < _HEAT_ALPHA else theme.paper)
                 text = "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
                 axes.annotate(text, (j, i), ha="center", va="center", fontsize=8.5, color=colour)
     axes.set_xticks(range(len(names)), names, rotation=90)

@@ -77,6 +77,12 @@ class Table:
         )
 
 
+def _luminance(colour: tuple[float, float, float]) -> float:
+    """Return the relative luminance of WCAG 2.2 of a colour."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 class Theme(NamedTuple):
     """Colours of a figure: ink, faint lines, paper, the accent of what passes and the colour of what fails."""
 
@@ -85,6 +91,16 @@ class Theme(NamedTuple):
     paper: str
     accent: str
     warn: str
+
+    def text_on(self, colour: str | tuple[float, float, float, float]) -> str:
+        """Return the ink or the paper, whichever is read more easily on a colour, a name or RGB from 0 to 1."""
+        from matplotlib.colors import to_rgb
+
+        def contrast(text: str) -> float:
+            low, high = sorted(map(_luminance, (to_rgb(colour), to_rgb(text))))
+            return (high + 0.05) / (low + 0.05)
+
+        return max(self.ink, self.paper, key=contrast)
 
     def canvas(self, width: float, height: float) -> "tuple[Drawing, Axes]":
         """Return an empty figure of so many inches, in these colours."""

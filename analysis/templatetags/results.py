@@ -16,7 +16,8 @@ from analysis.models import AnalysisRun
 from analysis.planning.sections import planned_words
 from analysis.results.downloads import RunFile
 from analysis.results.exports import file_name
-from analysis.results.sections import Cell, Column, Range
+from analysis.results.meanings import Meaning, meaning_of, meanings_of
+from analysis.results.sections import Cell, Column, Range, Table
 from analysis.results.values import (
     Comparison,
     SettingChange,
@@ -73,6 +74,19 @@ def cell(value: Cell, column: Column) -> str:
     if value is None or isinstance(value, float):
         return p_value(value) if column.is_p else number(value, column.decimals)
     return intcomma(value) if isinstance(value, int) else value
+
+
+@register.filter
+def hint(column: Column) -> str:
+    """Return what a heading shows when it is pointed at; nothing if it needs no word."""
+    meaning = meaning_of(column)
+    return column.hint or (meaning.text if meaning else "")
+
+
+@register.filter
+def meanings(tables: Sequence[Table]) -> list[tuple[str, Meaning]]:
+    """Return the headings of tables that need a word, each once, with what they mean."""
+    return list(dict(each for table in tables for each in meanings_of(table)).items())
 
 
 @register.filter
