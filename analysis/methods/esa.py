@@ -133,7 +133,6 @@ class Esa(ResponseMethod[EsaData]):
             "n_scores": int(given.score.size),
             "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
             "clusters": dict(found.n_clusters),
-            "is_for_these_raters": "rater" not in groups,
             **worker_summary(judged),
         }
         in_groups = partial(

@@ -42,7 +42,7 @@ _WEIGHTED = "the model of strengths needs no weights for it, and nothing is weig
 
 
 class Preference(ResponseMethod[VoteData]):
-    """Strengths of systems, natural log and centred at 0, with errors clustered by worker."""
+    """Strengths of systems, natural log and centred at 0, with errors clustered by worker and source."""
 
     slug = "preference"
     title = "Preference"
@@ -84,6 +84,7 @@ class Preference(ResponseMethod[VoteData]):
             "n_votes": votes.n,
             "n_workers": int(np.unique(data.worker).size),
             **of_summary,
+            "clusters": dict(strengths.n_clusters),
             "n_ties": n_ties,
             "n_both_bad": int(data.is_both_bad.sum()),
             "log_tie": None if fit is None else or_none(fit.log_tie),
@@ -160,7 +161,9 @@ def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[Judged
     """Return the verdicts on workers, the votes that count, and the strengths that these show."""
     judged, data = _that_count(data, settings)
     kept = data.take(~_is_left_out(data, settings))
-    votes = Votes.of(data.systems, kept.left, kept.right, kept.outcome, kept.worker)
+    by = {"worker": kept.worker} | ({"source": kept.source} if kept.sources else {})
+    groups = with_several(by, settings.workers_planned)
+    votes = Votes.of(data.systems, kept.left, kept.right, kept.outcome, groups)
     return judged, data, votes, estimate_strengths(votes)
 
 
@@ -203,7 +206,7 @@ def judge_votes(data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
 
 
 def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, Any]:
-    """Return the share of decided votes that the left one won, and its advantage in log strength, by worker."""
+    """Return the share of decided votes that the left one won, and its advantage in log strength."""
     from scipy.special import stdtr, stdtrit
 
     log_left, error, df = strengths.order

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
+from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import pairs_section, systems_section
 from analysis.results.curves import short_label
 from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
@@ -27,7 +28,7 @@ def sections_of_votes(report: Report) -> list[Section]:
     ties = ", with Davidson’s ties" if summary["n_ties"] else ""
     caption = (
         f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. Errors "
-        "are clustered by worker."
+        f"are clustered by {_clusters_of(summary)}."
     )
     return [
         systems_section(report, score="strength", n="votes", caption=caption, finding=_finding(report), decimals=3),
@@ -35,7 +36,7 @@ def sections_of_votes(report: Report) -> list[Section]:
         *groups_sections(report, score="share won", decimals=3, note=_OF_GROUPS),
         _wins_section(report["votes"]),
         _naive_section(report),
-        _order_section(summary["order_effect"]),
+        _order_section(summary["order_effect"], _clusters_of(summary)),
         _arena_section(report.get("arena", [])),
     ]
 
@@ -102,6 +103,11 @@ def _wins_section(votes: Report) -> Section:
     return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [], page=PAIRS)
 
 
+def _clusters_of(summary: Report) -> str:
+    """Return by what errors are clustered; reports of before do not say how many workers that are."""
+    return in_words(summary["clusters"]) if "clusters" in summary else "worker"
+
+
 def _share(wins: list[list[int]], ties: list[list[int]], i: int, j: int) -> float:
     return (wins[i][j] + ties[i][j] / 2) / (wins[i][j] + wins[j][i] + ties[i][j])
 
@@ -117,14 +123,14 @@ def _naive_section(report: Report) -> Section:
     columns = [Column("system"), Column("low", 3), Column("high", 3)]
     columns += [Column("low (independent)", 3), Column("high (independent)", 3)]
     caption = (
-        "95 % intervals of strengths: clustered by worker, and as if all votes were independent, which is too narrow "
-        "where workers have tastes of their own."
+        f"95 % intervals of strengths: clustered by {_clusters_of(report['summary'])}, and as if all votes were "
+        "independent, which is too narrow where workers have tastes of their own."
     )
     table = Table("intervals", "Intervals", caption, columns, rows, output=Output.FILES)
     return Section("intervals", "Intervals", tables=[table] if rows else [])
 
 
-def _order_section(effect: Report) -> Section:
+def _order_section(effect: Report, clusters: str) -> Section:
     """Return whether the left side has an advantage."""
     if effect["share_left"] is None:
         return Section("order-effect", "Left and right")
@@ -143,7 +149,7 @@ def _order_section(effect: Report) -> Section:
     rows: list[list[Cell]] = [[effect["n_left"], effect["n_right"], effect["log_strength"], *effect["interval"], p]]
     columns = [Column("left won"), Column("right won"), Column("advantage of the left", 3), Column("low", 3)]
     columns += [Column("high", 3), Column("p", 4, is_p=True)]
-    caption = "Advantage in log strength, systems being equal; its interval and p are clustered by worker."
+    caption = f"Advantage in log strength, systems being equal; its interval and p are clustered by {clusters}."
     return Section(
         "order-effect", "Left and right", said, [Table("order-effect", "Left and right", caption, columns, rows)]
     )

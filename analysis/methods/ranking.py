@@ -86,7 +86,8 @@ class Ranking(ResponseMethod[RankingData]):
         share = None if weight is None else shares_of(weight, data.system)
         found = clustered_means(value, data.system, n, share, groups)
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
-        strengths = estimate_strengths(Votes.of(data.systems, pairs.first, pairs.second, pairs.outcome, pairs.worker))
+        arrays = pairs.first, pairs.second, pairs.outcome
+        strengths = estimate_strengths(Votes.of(data.systems, *arrays, {"worker": pairs.worker}))
         scores = SystemScores(
             data.systems,
             found.mean,
@@ -110,13 +111,13 @@ class Ranking(ResponseMethod[RankingData]):
             *(value, data.system, data.systems, scores.order, groups, data.attributes),
             answer=data.judgement,
         )
-        of_pairs = strengths.scores
+        implied = strengths.scores
         return {
             "summary": summary,
             "pairs": list_pairs(scores, settings),
             **compare_by_groups(settings, in_groups),
             "strengths": {
-                data.systems[code]: [or_none(each[code]) for each in (of_pairs.score, of_pairs.low, of_pairs.high)]
+                data.systems[code]: [or_none(each[code]) for each in (implied.score, implied.low, implied.high)]
                 for code in scores.order
             },
             "worker_table": of_workers["worker_table"],

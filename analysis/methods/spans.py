@@ -117,7 +117,6 @@ class Spans(ResponseMethod[SpanData]):
             "n_annotations": data.n_annotations,
             "n_errors": int(data.annotation.size),
             "clusters": dict(found.n_clusters),
-            "is_for_these_raters": "rater" not in groups,
             "weights": weights,
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
             **worker_summary(judged),

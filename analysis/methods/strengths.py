@@ -1,5 +1,6 @@
 """Strengths of systems from votes, with robust and naive intervals, and why some have none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from analysis.stats.bradley_terry import (
 )
 from analysis.stats.pairs import compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats
+from analysis.stats.segment_means import crossed_groupings, largest
 from evalsite.lib.words import listed
 
 CRITERION = "preference"
@@ -27,21 +29,24 @@ CRITERION = "preference"
 class Votes:
     """The votes that count, in arrays, and their number of each left and right system and outcome.
 
-    `left`, `right`, `outcome`, `worker`: int, (n_votes,); codes of `systems`, an `Outcome`, codes of workers. `counts`:
-    (n_systems, n_systems, 3), as `count_votes` returns them.
+    `left`, `right`, `outcome`: int, (n_votes,); codes of `systems`, an `Outcome`. `clusters`: one or two groupings of
+    votes, int, (n_votes,) each, such as workers and sources. `counts`: (n_systems, n_systems, 3), as `count_votes`
+    returns them.
     """
 
     left: Codes
     right: Codes
     outcome: Codes
-    worker: Codes
+    clusters: Mapping[str, Codes]
     systems: list[str]
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, systems: list[str], left: Codes, right: Codes, outcome: Codes, worker: Codes) -> "Votes":
+    def of(
+        cls, systems: list[str], left: Codes, right: Codes, outcome: Codes, clusters: Mapping[str, Codes]
+    ) -> "Votes":
         """Return votes with their counts."""
-        return cls(left, right, outcome, worker, systems, count_votes(left, right, outcome, len(systems)))
+        return cls(left, right, outcome, clusters, systems, count_votes(left, right, outcome, len(systems)))
 
     @property
     def n(self) -> int:
@@ -66,8 +71,10 @@ class Strengths:
     prior : float
         How many wins and losses against an imagined system were added for each; 0 where the votes need none.
     order : (float, float, float)
-        Advantage of the left side in log strength, its standard error clustered by worker, degrees of freedom; NaN
-        where it is undefined.
+        Advantage of the left side in log strength, its standard error clustered as the strengths', degrees of freedom;
+        NaN where it is undefined.
+    n_clusters : {name: int}
+        How many groups of each grouping have votes.
     notes : list of str
         Sentences: which systems have no strength or no interval, and why.
     """
@@ -79,6 +86,7 @@ class Strengths:
     fit: BradleyTerry | None
     prior: float
     order: tuple[float, float, float]
+    n_clusters: Mapping[str, int]
     notes: list[str]
 
 
@@ -93,49 +101,49 @@ def estimate_strengths(votes: Votes) -> Strengths:
     unknown = np.full(n, np.nan)
     n_of = votes.counts.sum(axis=(1, 2)) + votes.counts.sum(axis=(0, 2))
     counts = votes.counts[np.ix_(members, members)]
+    n_clusters = {name: int(np.unique(codes).size) for name, codes in votes.clusters.items()}
     if members.size < 2 or not counts[:, :, :2].any():
         scores = _scores(votes.systems, unknown, unknown, unknown, n_of, np.full((n, n), np.nan), 0)
-        return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, notes)
+        none = (unknown, unknown), names, counts, None, prior, (np.nan,) * 3
+        return Strengths(scores, *none, n_clusters, notes)
     place = np.full(n, -1)
     place[members] = np.arange(members.size)
     inside = connection.group[votes.left] == 0
-    arrays = (votes.left, votes.right, votes.outcome, votes.worker)
-    if members.size == n:
-        left, right, outcome, worker = arrays
-    else:
-        left, right, outcome, worker = (each[inside] for each in arrays)
-        left, right = place[left], place[right]
-    n_codes = int(worker.max()) + 1
-    n_workers = int(np.count_nonzero(np.bincount(worker, minlength=n_codes)))
-    if n_workers < n_codes:
-        _, worker = np.unique(worker, return_inverse=True)
+    of_members = place[votes.left[inside]], place[votes.right[inside]], votes.outcome[inside]
+    groupings = crossed_groupings([codes[inside] for codes in votes.clusters.values()])
     fit = fit_bradley_terry(counts, prior=prior)
-    robust = robust_covariance(fit, left, right, outcome, worker, n_workers)
-    df = n_workers - 1
+    robust = [robust_covariance(fit, *of_members, codes, n_groups) for codes, n_groups in groupings]
+    df = min(n_groups for _, n_groups in groupings[: len(votes.clusters)]) - 1
     strength, variance = unknown.copy(), np.full((n, n), np.nan)
     strength[members] = fit.strength
-    variance[np.ix_(members, members)] = variance_of_differences(robust[: members.size, : members.size])
-    half, naive_half = (_half(each, members, n, k) for each, k in ((robust, df), (fit.covariance, np.inf)))
+    of_strengths = [each[: members.size, : members.size] for each in robust]
+    variance[np.ix_(members, members)] = largest(of_strengths, variance_of_differences)
+    half = _half(largest(of_strengths, np.diag), members, n, df)
+    naive_half = _half(np.diag(fit.covariance)[: members.size], members, n, np.inf)
     has_limits = np.isin(connection.block, _inner_block(connection)) if prior else np.ones(n, bool)
     half[~has_limits] = naive_half[~has_limits] = np.nan
     scores = _scores(votes.systems, strength, strength - half, strength + half, n_of, variance, df)
     order = (np.nan, np.nan, float(df))
     if (with_left := fit_with_left(counts, prior)) is not None:
-        of_left = robust_covariance(with_left, left, right, outcome, worker, n_workers)[-1, -1]
+        of_left = largest([robust_covariance(with_left, *of_members, *each) for each in groupings], _of_last)
         # Of few workers who agree about the order, rounding may leave less than 0.
-        order = (with_left.log_left, float(np.sqrt(max(of_left, 0.0))), float(df))
+        order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), float(df))
     naive = (strength - naive_half, strength + naive_half)
-    return Strengths(scores, naive, names, counts, fit, prior, order, notes)
+    return Strengths(scores, naive, names, counts, fit, prior, order, n_clusters, notes)
 
 
-def _half(covariance: Floats, members: Codes, n: int, df: float) -> Floats:
+def _of_last(covariance: Floats) -> Floats:
+    """Return the variance of the last parameter."""
+    return covariance[-1, -1]
+
+
+def _half(variance: Floats, members: Codes, n: int, df: float) -> Floats:
     """Return half the width of the 95 % interval of each strength, NaN of those that have none."""
     from scipy.special import stdtrit
 
     found = np.full(n, np.nan)
-    own = np.diag(covariance)[: members.size]
     if df >= 1:
-        found[members] = stdtrit(df, 0.975) * np.sqrt(np.maximum(own, 0.0))  # rounding may leave less than 0
+        found[members] = stdtrit(df, 0.975) * np.sqrt(np.maximum(variance, 0.0))  # rounding may leave less than 0
     return found
 
 

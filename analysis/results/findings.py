@@ -16,6 +16,7 @@ from evalsite.lib.words import counted, listed
 
 _LONGEST_NAME = 40
 _MOST_NAMED = 3
+_OF_PEOPLE = frozenset({"worker", "rater"})  # errors clustered by neither say nothing of how others would judge
 # A reader sees a name in its own direction, whatever the sentence's.
 _ISOLATE, _END = "\u2068", "\u2069"
 
@@ -74,7 +75,8 @@ def _tests_of(report: Report) -> _Tests:
     level, test = f"p < {ALPHA:g}", "rank-sum test"
     if is_corrected(report):
         level, test = level_in_words(report.get("settings", {})), "comparison of systems"
-    if report["summary"].get("is_for_these_raters"):
+    clusters = report["summary"].get("clusters")
+    if isinstance(clusters, Mapping) and not clusters.keys() & _OF_PEOPLE:
         level = f"{level}, for these raters"
     p = conclusions_of(report, list(scored))
     is_up = result.sign > 0

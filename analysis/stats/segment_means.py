@@ -147,17 +147,18 @@ def clustered_means(
     centre = mean[system] if centre is None else centre
     mean[is_missing] = np.nan
     influence = weight * (values - centre)
-    covariances = _covariances(influence, system, n_systems, [group.astype(np.int64) for group in clusters.values()])
-    n_clusters = {name: _ranks(group)[1] for name, group in clusters.items()}
+    groupings = crossed_groupings(list(clusters.values()))
+    covariances = [_clustered(influence, system, n_systems, *grouping) for grouping in groupings]
+    n_clusters = {name: n for name, (_, n) in zip(clusters, groupings, strict=False)}
     df = min(n_clusters.values()) - 1
-    of_mean = _largest(covariances, np.diag).copy()
+    of_mean = largest(covariances, np.diag).copy()
     of_mean[is_missing | (of_mean <= 0) | (df < 1)] = np.nan
     half = stdtrit(df, 0.975) * np.sqrt(of_mean) if df >= 1 else of_mean
     return ClusteredMeans(
         mean=mean,
         low=mean - half,
         high=mean + half,
-        pairs=compare_pairs(mean, _largest(covariances, variance_of_differences), df),
+        pairs=compare_pairs(mean, largest(covariances, variance_of_differences), df),
         n_clusters=n_clusters,
     )
 
@@ -260,10 +261,10 @@ def clustered_ratios(
     return clustered_means(a / b, system, n_systems, b / total[system], groups)
 
 
-def _largest(covariances: Sequence[Floats], of: Callable[[Floats], Any]) -> Floats:
+def largest(covariances: Sequence[Floats], of: Callable[[Floats], Any]) -> Floats:
     """Return variances `of` two-way clustering, or of one way where these are larger.
 
-    `covariances` of the means are those of each grouping and, of two, of the groups of both.
+    `covariances` of estimates are those by each of `crossed_groupings`.
     """
     if len(covariances) == 1:
         alone: Floats = of(covariances[0])
@@ -273,15 +274,16 @@ def _largest(covariances: Sequence[Floats], of: Callable[[Floats], Any]) -> Floa
     return larger
 
 
-def _covariances(influence: Floats, system: Codes, n_systems: int, groups: Sequence[Codes]) -> list[Floats]:
+def crossed_groupings(groups: Sequence[Codes]) -> list[tuple[Codes, int]]:
+    """Return one or two groupings, int, (n,), with codes without gaps and their number; of two that by both, too."""
+    groups = [group.astype(np.int64) for group in groups]
     if len(groups) == 2:
         first, second = groups
         groups = [first, second, first * (int(second.max(initial=0)) + 1) + second]
-    return [_clustered(influence, system, n_systems, group) for group in groups]
+    return [_ranks(group) for group in groups]
 
 
-def _clustered(influence: Floats, system: Codes, n_systems: int, group: Codes) -> Floats:
-    code, n = _ranks(group)
+def _clustered(influence: Floats, system: Codes, n_systems: int, code: Codes, n: int) -> Floats:
     sums = np.bincount(code * n_systems + system, weights=influence, minlength=n * n_systems).reshape(n, n_systems)
     correction = n / (n - 1) if n > 1 else np.nan
     found: Floats = np.multiply(correction, sums.T @ sums, dtype=np.float64)

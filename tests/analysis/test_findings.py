@@ -236,7 +236,7 @@ def test_other_kinds_of_responses_are_found_by_in_the_same_words() -> None:
     systems = [{"system": name, "score": score} for name, score in (("elm", 1.25), ("oak", 2.0), ("ash", 4.5))]
     pairs = [(("elm", "oak"), 0.3), (("elm", "ash"), 0.01), (("oak", "ash"), 0.04)]
     report = {
-        "summary": {"higher_is_better": False, "systems": systems, "is_for_these_raters": True},
+        "summary": {"higher_is_better": False, "systems": systems, "clusters": {"segment": 40}},
         "pairs": [{"systems": list(names), "p_holm": p} for names, p in pairs],
     }
     best, pairs_decided = find_systems(report)

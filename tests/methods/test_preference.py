@@ -293,11 +293,45 @@ def test_few_or_equal_votes_are_no_error(vote_file, analyse, votes, tmp_path):
     assert all(abs(number) < 10 for number in finite(json.loads(out)))
 
 
-def test_one_worker_has_no_robust_interval(vote_file, analyse):
+def test_one_worker_on_one_source_has_no_robust_interval(vote_file, analyse):
+    votes = [("w", "s", "ash", "elm", "a"), ("w", "s", "elm", "yew", "a"), ("w", "s", "yew", "ash", "a")]
+    found = json.loads(analyse(vote_file(*votes), protocol="preference", format="json")[0])
+    assert [row["interval"] for row in found["systems"]] == [None, None, None]
+
+
+def test_one_worker_on_several_sources_has_intervals_that_hold_for_this_worker(vote_file, analyse):
     votes = [("w", f"s{n}", "ash", "elm", winner) for n, winner in enumerate("aabab")]
     found = json.loads(analyse(vote_file(*votes), protocol="preference", format="json")[0])
-    assert [row["interval"] for row in found["systems"]] == [None, None]
+    assert found["clusters"] == {"source": 5}
     assert found["systems"][0]["score"] == pytest.approx(np.log(1.5) / 2)
+    assert all(None not in row["interval"] for row in found["systems"])
+    sure = [("w", f"s{n}", "ash", "elm", "b" if n == 1 else "a") for n in range(40)]
+    found = json.loads(analyse(vote_file(*sure), protocol="preference", format="json")[0])
+    assert "for these raters" in found["findings"][0]
+
+
+def test_errors_are_clustered_by_worker_and_source_and_at_least_as_large_as_by_either(rng):
+    n, systems = 600, list("abcd")
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    worker, source = rng.integers(0, 12, n), rng.integers(0, 30, n)
+    taste = rng.normal(0, 0.8, (30, 4))  # of a source: some systems are good at it
+    ahead = taste[source, left] - taste[source, right]
+    outcome = (rng.random(n) > 1 / (1 + np.exp(-ahead))).astype(int)
+
+    def variance(**clusters):
+        return estimate_strengths(Votes.of(systems, left, right, outcome, clusters)).scores.pairs.standard_error ** 2
+
+    of_worker, of_source, both = (
+        variance(worker=worker),
+        variance(source=source),
+        variance(worker=worker, source=source),
+    )
+    of_cells = variance(cell=worker * 30 + source)
+    upper = np.triu_indices(4, 1)
+    expected = np.maximum(np.maximum(of_worker, of_source), of_worker + of_source - of_cells)
+    np.testing.assert_allclose(both[upper], expected[upper])
+    assert (of_source[upper] > of_worker[upper]).mean() > 0.5, "what is shared here are sources"
 
 
 # --- Files
@@ -353,7 +387,7 @@ def test_wins_and_ties_that_fit_steps_have_no_finite_strengths_and_are_estimated
     found = find_connection(counts)
     assert (found.is_separated, found.is_stepped) == (True, True)
     left, right = np.array([0, 0, 1, 1, 1]), np.array([1, 1, 2, 2, 2])
-    votes = Votes.of(["a", "b", "c"], left, right, np.array([0, 2, 0, 0, 2]), np.array([0, 1, 0, 1, 2]))
+    votes = Votes.of(["a", "b", "c"], left, right, np.array([0, 2, 0, 0, 2]), {"worker": np.array([0, 1, 0, 1, 2])})
     strengths = estimate_strengths(votes)
     score = strengths.scores.score
     assert score[0] > score[1] > score[2]
@@ -378,4 +412,4 @@ def test_strengths_of_a_few_votes_are_always_found(rng):
         right = (left + rng.integers(1, 4, n)) % 4
         better = np.where(rng.random(n) < 0.9, left > right, left < right)
         outcome = np.where(rng.random(n) < 0.2, 2, better)
-        estimate_strengths(Votes.of(list("abcd"), left, right, outcome, np.arange(n) % 3))
+        estimate_strengths(Votes.of(list("abcd"), left, right, outcome, {"worker": np.arange(n) % 3}))
