@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guide:
-    """A file of docs/: its name without the ending, a title for lists, and what it is for."""
+    """A file of docs/: its path there without the ending, a title for lists, and what it is for."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Guide:
 
 @dataclass(frozen=True)
 class GuideGroup:
-    """Guides for the same readers."""
+    """Guides that are listed together."""
 
     title: str
     guides: tuple[Guide, ...]
@@ -42,7 +42,7 @@ class GuideGroup:
 
 GROUPS = (
     GuideGroup(
-        "Campaigns",
+        "Guides",
         (
             Guide("campaigns", "Campaigns", "From the outputs of your systems to a ranking, step by step."),
             Guide("protocols", "Protocols", "What each protocol presets, asks of workers and is analysed by."),
@@ -56,60 +56,41 @@ GROUPS = (
                 "Mechanical Turk",
                 "Keys, the sandbox, eligibility, costs and notifications on Mechanical Turk.",
             ),
-            Guide(
-                "glossary", "Glossary", "Each term once, such as HIT, twin or z score, with the term that papers use."
-            ),
-        ),
-    ),
-    GuideGroup(
-        "Results",
-        (
-            Guide(
-                "method",
-                "Method",
-                "The formulas, where each comes from, and the published numbers it is tested against.",
-            ),
-            Guide(
-                "analyse", "Ratings files", "Analysing ratings on the command line; the formats of files and results."
-            ),
+            Guide("analyse", "Ratings files", "Analysing ratings on the command line."),
             Guide(
                 "publishing", "Publishing results", "Files, sentences for a paper, the datasheet, and a link to read."
             ),
             Guide("agreement", "Agreement of workers", "How far several workers agree on the same outputs."),
             Guide("planning", "Planning", "How many workers and sources find a difference, and what they cost."),
             Guide("metrics", "Metrics against people", "How far automatic metrics agree with human ratings."),
-        ),
-    ),
-    GuideGroup(
-        "For admins",
-        (
             Guide(
                 "administration",
                 "Administration",
                 "From an empty server to a campaign, backups, and the pages of administrators.",
             ),
-            Guide("performance", "Performance", "What a machine carries, and where the time goes."),
-            Guide("scaling", "Several machines", "How many cores a number of workers needs, and what machines share."),
-            Guide("settings", "Settings", "The settings of an installation: keys, databases, mail, limits and hosts."),
         ),
     ),
     GuideGroup(
-        "For developers",
+        "Reference",
         (
-            Guide(
-                "api", "REST API", "Doing with a script what the pages do: tokens and an example from start to finish."
-            ),
-            Guide("webhooks", "Webhooks", "Having a program of yours called when something happens in a campaign."),
-            Guide(
-                "plugins",
-                "Plug-ins",
-                "Adding a protocol, a response kind, a platform, a metric or an analysis, with two examples.",
-            ),
+            Guide("glossary", "Glossary", "Each term once, with the term that papers use."),
+            Guide("settings", "Settings", "Settings of an installation: keys, databases, mail, limits and hosts."),
+            Guide("performance", "Performance", "What a machine carries, and where the time goes."),
+            Guide("scaling", "Several machines", "How many cores a number of workers needs, and what machines share."),
+            Guide("api", "REST API", "What the pages do, done by a script: tokens and an example."),
+            Guide("webhooks", "Webhooks", "Messages to a server of yours when something happens in a campaign."),
+            Guide("plugins", "Plug-ins", "A protocol, response kind, platform, metric or analysis of your own."),
             Guide("architecture", "Architecture", "How the parts of the code fit together, and where to change what."),
         ),
     ),
+    GuideGroup(
+        "Method",
+        (Guide("method", "Method", "The formulas, where each comes from, and the numbers it is tested against."),),
+    ),
 )
 GUIDES = {guide.name: guide for group in GROUPS for guide in group.guides}
+MOVED: dict[str, str] = {}
+"""Guides that have another name now, by their old one."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +122,7 @@ def read_guide(name: str) -> GuidePage:
     _prepare_tables(tokens, anchors, title)
     for token in tokens:
         for child in token.children or ():
-            _prepare_link(child)
+            _prepare_link(child, posixpath.dirname(name))
     # The renderer escapes everything, and raw HTML is off.
     html = mark_safe(parser.renderer.render(tokens, parser.options, {}))
     return GuidePage(title, html, contents, frozenset(anchors))
@@ -227,27 +208,28 @@ def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) ->
                 before.attrSet("id", _unique(slug(_text(token)), anchors))
 
 
-def _prepare_link(token: "Token") -> None:
-    """Let a link or an image lead to the page or file of the site that it names; drop a link that leads out of it."""
+def _prepare_link(token: "Token", folder: str) -> None:
+    """Let a link or an image of a guide in a folder lead to the page or file of the site; drop what leads out of it."""
     if token.type == "image":
         token.attrSet("src", static(f"guides/{posixpath.basename(str(token.attrGet('src')))}"))
     elif token.type == "link_open":
         href = str(token.attrGet("href"))
         if urlsplit(href).scheme in ("http", "https"):
             token.attrSet("rel", "noopener noreferrer")
-        elif address := _address(href):
+        elif address := _address(href, folder):
             token.attrSet("href", address)
         else:
             token.attrs.pop("href")
 
 
-def _address(href: str) -> str | None:
+def _address(href: str, folder: str) -> str | None:
     """Return where a relative link of a guide leads on the site; None if it has no such page."""
     path, _, anchor = href.partition("#")
     end = f"#{anchor}" if anchor else ""
-    name, ending = posixpath.splitext(path)
     if not path or path.startswith("/"):
         return href
+    path = posixpath.normpath(posixpath.join(folder, path))
+    name, ending = posixpath.splitext(path)
     if ending == ".md" and name in GUIDES:
         return reverse("help:guide", args=[name]) + end
     if path == "openapi.json":

@@ -2,11 +2,11 @@
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from evalsite.help.guides import GROUPS, GUIDES, get_example, read_guide
+from evalsite.help.guides import GROUPS, GUIDES, MOVED, get_example, read_guide
 
 
 @login_not_required
@@ -19,7 +19,9 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def guide(request: HttpRequest, name: str) -> HttpResponse:
-    """Show a guide."""
+    """Show a guide; lead from its old name to its name."""
+    if name in MOVED:
+        return redirect("help:guide", MOVED[name], permanent=True)
     if name not in GUIDES:
         raise Http404("There is no such guide.")
     page = read_guide(name)
