@@ -22,8 +22,8 @@ others 20, 30 and 40 points below: *looks* is of the equal pairs, *ever wrong* o
 Part `headlines`. What *Findings* concludes, of every kind of response: `benchmarks/headlines.py`.
 
 Random exchanges of labels are 399 (the level of that procedure does not depend on their number). The last lines are the
-table of `docs/method.md` and JSON: `worst_level` and `least_level` of the recommended procedure over the worlds,
-`power_ratio` to the floor in the first world, `worst_look` and `worst_stop` (ever wrong), the same under adaptive
+table of `docs/method/recommended-comparison.md` and JSON: `worst_level` and `least_level` of the recommended procedure
+over the worlds, `power_ratio` to the floor in the first world, `worst_look` and `worst_stop` (ever wrong), the same under adaptive
 draws, `least_rank_coverage`, and level and power by world and procedure.
 """
 
@@ -263,7 +263,7 @@ def print_world(title: str, rows: dict[str, dict[str, float]]) -> None:
 
 
 def print_table(measured: Measured, procedures: tuple[str, ...]) -> None:
-    """Print the table of docs/method.md, per cent wrong / per cent found."""
+    """Print the table of docs/method/recommended-comparison.md, per cent wrong / per cent found."""
     print("| campaigns | " + " | ".join(PROCEDURES[name] for name in procedures) + " |")
     print("|---" * (len(procedures) + 1) + "|")
     for world, rows in measured.items():

@@ -2,8 +2,8 @@
 
     python benchmarks/metric_savings.py [--quick | --campaigns N]
 
-Prints a table and, as the last line, JSON. The table is in `docs/method.md`. Systems differ by 0 to 0.5 z, and the
-metric prefers some of them by up to 1.5 z.
+Prints a table and, as the last line, JSON. The table is in `docs/method/metrics.md`. Systems differ by 0 to 0.5 z,
+and the metric prefers some of them by up to 1.5 z.
 """
 
 import argparse

@@ -52,7 +52,7 @@ class RatingModel:
     careless: float = 0.25
 
 
-# Variances of z in the two public studies, times 30 points (docs/method.md, Planning). The outputs of one source could
+# Variances of z in the two public studies, times 30 points (docs/method/planning.md). The outputs of one source could
 # not be separated from its difficulty there: half of their variance is taken for each.
 TEXTS = RatingModel(worker=10, liking=7.3, source=12.4, output=12.4, residual=19.4)
 CHATS = RatingModel(worker=12, liking=8.1, source=0, output=0, residual=10.5, criterion=23.1, degradation=42)

@@ -317,7 +317,7 @@ def variance_parts(design: PlannedDesign, model: RatingModel, found: Power) -> d
 
     Notes
     -----
-    2·σ²/w, 2·σ²/m and 2·σ²/n, as of the formula in docs/method.md. It explains a design; its power is simulated.
+    2·σ²/w, 2·σ²/m and 2·σ²/n, as in docs/method/planning.md. It explains a design; its power is simulated.
     """
     n, w = max(found.ratings_counted, 1e-9), max(found.workers_counted, 1e-9)
     is_chat = design.layout == Layout.BY_SYSTEM

@@ -68,7 +68,7 @@ def expected_certainty(n_ratings: float, n_outputs: float, n_workers: float) -> 
 
     References
     ----------
-    METHOD §8; components by analysis of variance of the public ratings (docs/method.md, Planning).
+    METHOD §8; components by analysis of variance of the public ratings (docs/method/planning.md).
 
     Examples
     --------

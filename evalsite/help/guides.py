@@ -74,6 +74,10 @@ GROUPS = (
         "Reference",
         (
             Guide("glossary", "Glossary", "Each term once, with the term that papers use."),
+            Guide("outputs", "Files of outputs", "What you upload to a campaign: sources, outputs, dialogues."),
+            Guide("ratings", "Files of ratings", "Ratings that are analysed: shapes, other tools, the protocol file."),
+            Guide("exports", "Exports and results", "The columns of exports, the keys of results as JSON."),
+            Guide("commands", "Commands", "Options of analyse, agreement, metrics and simulate."),
             Guide("settings", "Settings", "Settings of an installation: keys, databases, mail, limits and hosts."),
             Guide("performance", "Performance", "What a machine carries, and where the time goes."),
             Guide("scaling", "Several machines", "How many cores a number of workers needs, and what machines share."),
@@ -85,7 +89,29 @@ GROUPS = (
     ),
     GuideGroup(
         "Method",
-        (Guide("method", "Method", "The formulas, where each comes from, and the numbers it is tested against."),),
+        (
+            Guide("method", "Method", "All topics, each with its question."),
+            Guide("method/worker-test", "Worker test", "Which workers rate with care?"),
+            Guide("method/scores", "Scores", "How do ratings become the score of a system?"),
+            Guide("method/conclusions", "What is concluded", "Which differences does a result name?"),
+            Guide("method/recommended-comparison", "Recommended comparison", "Is one system better than another?"),
+            Guide("method/groups", "Groups", "Do differences of systems depend on a domain, a length or the workers?"),
+            Guide("method/looking-early", "Looking early", "What may you conclude while ratings still come?"),
+            Guide("method/sensitivity", "Sensitivity", "Does the ranking survive other settings?"),
+            Guide("method/two-runs", "Two runs", "Do two results of the same systems agree?"),
+            Guide("method/agreement", "Agreement", "Do workers agree with each other, and with themselves?"),
+            Guide("method/metrics", "Metrics", "Do metrics judge as people do, and what do they add?"),
+            Guide(
+                "method/error-spans", "Error spans and segments", "Marked errors (MQM), scores of segments (ESA)."
+            ),
+            Guide("method/levels", "Levels", "Likert levels, and yes or no."),
+            Guide("method/options", "Options", "Chosen options."),
+            Guide("method/edits-and-counts", "Edits, counts and magnitudes", "HTER, facts and RankME."),
+            Guide("method/comparisons", "Votes and rankings", "Votes, rankings, best and worst."),
+            Guide("method/chats", "Chats", "Live chats, and their replies."),
+            Guide("method/planning", "Planning", "How many workers and ratings find a difference?"),
+            Guide("method/tested", "Tested against", "Which published numbers does the code meet?"),
+        ),
     ),
 )
 GUIDES = {guide.name: guide for group in GROUPS for guide in group.guides}

@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from django.urls import reverse
 
-# By guide and anchor, the names of the addresses of its pages.
+# By guide and, in most, anchor, the names of the addresses of its pages.
 _SECTIONS = {
     # Lists and what begins with them
     "campaigns#12-archive-and-delete": ("campaigns:list", "campaigns:archive", "campaigns:delete"),
@@ -17,7 +17,7 @@ _SECTIONS = {
         "monitoring:preview_chat",
         "monitoring:preview_end",
     ),
-    "campaigns#2-upload-sources-and-outputs": (
+    "outputs#shapes": (
         "campaigns:data",
         "campaigns:upload",
         "campaigns:columns",
@@ -73,31 +73,31 @@ _SECTIONS = {
     "workers#what-is-recorded": ("monitoring:protection",),
     # Results, of campaigns and of ratings files
     "campaigns#11-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
-    "analyse#other-kinds-of-responses": ("analysis:campaign_section", "analysis:section", "shared:section"),
-    "method#differences-between-systems": (
+    "ratings#other-kinds-of-responses": ("analysis:campaign_section", "analysis:section", "shared:section"),
+    "method/conclusions#differences-between-systems": (
         "analysis:campaign_pairs",
         "analysis:pairs",
         "shared:pairs",
     ),
-    "method#workers-careful-or-careless": ("analysis:campaign_workers", "analysis:workers"),
-    "method#agreement-of-workers": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
-    "method#by-groups": ("analysis:campaign_groups", "analysis:groups", "shared:groups"),
-    "method#sensitivity": ("analysis:campaign_sensitivity", "analysis:sensitivity", "shared:sensitivity"),
-    "method#chats": ("analysis:campaign_chats", "analysis:chats", "shared:chats"),
+    "method/worker-test": ("analysis:campaign_workers", "analysis:workers"),
+    "method/agreement": ("analysis:campaign_reliability", "analysis:reliability", "shared:reliability"),
+    "method/groups": ("analysis:campaign_groups", "analysis:groups", "shared:groups"),
+    "method/sensitivity": ("analysis:campaign_sensitivity", "analysis:sensitivity", "shared:sensitivity"),
+    "method/chats": ("analysis:campaign_chats", "analysis:chats", "shared:chats"),
     "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
     "campaigns#paper-and-downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
     "metrics#a-language-model-as-a-judge": ("analysis:judge_add", "analysis:judge"),
     "metrics#on-the-site": ("analysis:campaign_metrics", "analysis:metrics", "shared:metrics"),
     "planning#reading-a-plan": ("analysis:campaign_plan",),
     "publishing#the-datasheet": ("analysis:campaign_datasheet",),
-    "campaigns#10-take-data-out": ("monitoring:export",),
-    "analyse#the-ratings-file": (
+    "exports#files-of-a-campaign": ("monitoring:export",),
+    "ratings#columns": (
         "analysis:ratings",
         "analysis:upload",
         "analysis:ratings_file",
         "analysis:columns",
     ),
-    "analyse#the-protocol-file": ("analysis:protocol",),
+    "ratings#the-protocol-file": ("analysis:protocol",),
     # Settings
     "campaigns#6-settings": ("campaigns:settings",),
     "webhooks#what-is-sent": ("campaigns:webhooks", "campaigns:webhook"),
@@ -113,11 +113,11 @@ _SECTIONS = {
     "administration#system": ("desk:system",),
 }
 SECTION_OF = {page: section for section, pages in _SECTIONS.items() for page in pages}
-"""The guide and the anchor, as `guide#anchor`, that describe the page of an address's name."""
+"""The guide, or `guide#anchor`, that describes the page of an address's name."""
 
 
 def page_guide(request: HttpRequest) -> dict[str, str]:
     """Return where the guides describe the page that is asked for; "" if they do not."""
     match = request.resolver_match
-    guide, _, anchor = SECTION_OF.get(match.view_name if match else "", "").partition("#")
-    return {"page_guide": f"{reverse('help:guide', args=[guide])}#{anchor}" if guide else ""}
+    guide, mark, anchor = SECTION_OF.get(match.view_name if match else "", "").partition("#")
+    return {"page_guide": reverse("help:guide", args=[guide]) + mark + anchor if guide else ""}

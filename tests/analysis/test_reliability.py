@@ -175,7 +175,7 @@ CASES = {
         },
         "No output was judged by two workers who count",
     ),
-    # The example of docs/method.md, then what ann and bob say when they see a comparison again.
+    # The example of docs/method/agreement.md, then what ann and bob say when they see a comparison again.
     "votes": ByHand(
         "preference",
         "worker,source,system_a,system_b,winner,kind",

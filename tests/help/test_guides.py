@@ -96,7 +96,7 @@ def test_pages_link_to_sections_that_exist() -> None:
 def test_pages_lead_to_sections_that_exist() -> None:
     assert [page for page in SECTION_OF if page not in {address.name for address in ADDRESSES}] == []
     sections = (section.partition("#") for section in SECTION_OF.values())
-    assert [anchor for guide, _, anchor in sections if anchor not in read_guide(guide).anchors] == []
+    assert [anchor for guide, mark, anchor in sections if mark and anchor not in read_guide(guide).anchors] == []
 
 
 @pytest.mark.django_db

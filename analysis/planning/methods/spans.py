@@ -27,7 +27,7 @@ _LEAST_PENALTY, _MOST_PENALTY = 0.5, 10.0
 
 @dataclass(frozen=True)
 class ErrorModel:
-    """How marked errors vary, as in the TED talks of WMT21, Chinese–English (docs/method.md, Planning).
+    """How marked errors vary, as in the TED talks of WMT21, Chinese–English (docs/method/planning.md, Planning).
 
     `penalty` is the mean of a segment, in points. `source`, `output` and `rater` are standard deviations of the number
     of errors over its mean, between segments, outputs of a segment, and raters. `major` is the share of major errors,
