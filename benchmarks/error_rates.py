@@ -23,8 +23,8 @@ Part `headlines`. What *Findings* concludes, of every kind of response: `benchma
 
 Random exchanges of labels are 399 (the level of that procedure does not depend on their number). The last lines are the
 table of `docs/method/recommended-comparison.md` and JSON: `worst_level` and `least_level` of the recommended procedure
-over the worlds, `power_ratio` to the floor in the first world, `worst_look` and `worst_stop` (ever wrong), the same under adaptive
-draws, `least_rank_coverage`, and level and power by world and procedure.
+over the worlds, `power_ratio` to the floor in the first world, `worst_look` and `worst_stop` (ever wrong), the same
+under adaptive draws, `least_rank_coverage`, and level and power by world and procedure.
 """
 
 import argparse
