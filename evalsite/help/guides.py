@@ -101,9 +101,8 @@ GROUPS = (
             Guide("method/two-runs", "Two runs", "Do two results of the same systems agree?"),
             Guide("method/agreement", "Agreement", "Do workers agree with each other, and with themselves?"),
             Guide("method/metrics", "Metrics", "Do metrics judge as people do, and what do they add?"),
-            Guide(
-                "method/error-spans", "Error spans and segments", "Marked errors (MQM), scores of segments (ESA)."
-            ),
+            Guide("method/metric-scores", "Scores of metrics", "How are BLEU, QAScore, judges and others computed?"),
+            Guide("method/error-spans", "Error spans and segments", "Marked errors (MQM), scores of segments (ESA)."),
             Guide("method/levels", "Levels", "Likert levels, and yes or no."),
             Guide("method/options", "Options", "Chosen options."),
             Guide("method/edits-and-counts", "Edits, counts and magnitudes", "HTER, facts and RankME."),
