@@ -150,9 +150,8 @@ NOT_PASSED = {
 
 
 def documented() -> set[str]:
-    """Return the variables in the first table of docs/settings.md."""
-    table, _, _ = (ROOT / "docs/settings.md").read_text().partition("\n## ")
-    rows = re.findall(r"^\| (`[A-Z_`, ]+`) \|", table, re.MULTILINE)
+    """Return the variables in the tables of docs/settings.md."""
+    rows = re.findall(r"^\| (`[A-Z_`, ]+`) \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
     return {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
 
 

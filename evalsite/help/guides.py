@@ -79,8 +79,7 @@ GROUPS = (
             Guide("exports", "Exports and results", "The columns of exports, the keys of results as JSON."),
             Guide("commands", "Commands", "Options of analyse, agreement, metrics and simulate."),
             Guide("settings", "Settings", "Settings of an installation: keys, databases, mail, limits and hosts."),
-            Guide("performance", "Performance", "What a machine carries, and where the time goes."),
-            Guide("scaling", "Several machines", "How many cores a number of workers needs, and what machines share."),
+            Guide("performance", "Performance", "What one machine carries, and how several share the work."),
             Guide("api", "REST API", "What the pages do, done by a script: tokens and an example."),
             Guide("webhooks", "Webhooks", "Messages to a server of yours when something happens in a campaign."),
             Guide("plugins", "Plug-ins", "A protocol, response kind, platform, metric or analysis of your own."),
@@ -114,7 +113,7 @@ GROUPS = (
     ),
 )
 GUIDES = {guide.name: guide for group in GROUPS for guide in group.guides}
-MOVED: dict[str, str] = {}
+MOVED = {"scaling": "performance"}
 """Guides that have another name now, by their old one."""
 
 
