@@ -44,30 +44,24 @@ GROUPS = (
     GuideGroup(
         "Guides",
         (
-            Guide("campaigns", "Campaigns", "From the outputs of your systems to a ranking, step by step."),
-            Guide("protocols", "Protocols", "What each protocol presets, asks of workers and is analysed by."),
+            Guide("first-campaign", "Your first campaign", "From the outputs of your systems to a ranking."),
+            Guide("protocols", "Which protocol for what", "What people do, what is preset, each page as a picture."),
+            Guide("lab-mates", "With lab mates", "A link for each rater, reminders, colleagues who edit."),
+            Guide("prolific", "On Prolific", "Paid participants: keys, studies, decisions."),
+            Guide("mturk", "On Mechanical Turk", "Keys, the sandbox, and sites that frame questions as it did."),
+            Guide("chatbots", "Chatbots", "Live chats, two chatbots side by side, dialogues from a file."),
+            Guide("translations", "Translations: DA, ESA, MQM", "Documents, marked errors, batches of Appraise."),
+            Guide("compare-two", "Compare two models", "Votes, rankings, best and worst."),
             Guide(
-                "workers", "What workers see", "The worker’s pages, what workers are promised, and what never leaks."
+                "analyse", "Analyse ratings you have", "Files of other tools, groups, agreement; without a site, too."
             ),
-            Guide("platforms", "Crowd platforms", "Where workers come from, publishing in waves, and paying."),
-            Guide("prolific", "Prolific", "Keys, eligibility, decisions and notifications on Prolific."),
-            Guide(
-                "mturk",
-                "Mechanical Turk",
-                "Keys, the sandbox, eligibility, costs and notifications on Mechanical Turk.",
-            ),
-            Guide("analyse", "Ratings files", "Analysing ratings on the command line."),
-            Guide(
-                "publishing", "Publishing results", "Files, sentences for a paper, the datasheet, and a link to read."
-            ),
-            Guide("agreement", "Agreement of workers", "How far several workers agree on the same outputs."),
-            Guide("planning", "Planning", "How many workers and sources find a difference, and what they cost."),
-            Guide("metrics", "Metrics against people", "How far automatic metrics agree with human ratings."),
-            Guide(
-                "administration",
-                "Administration",
-                "From an empty server to a campaign, backups, and the pages of administrators.",
-            ),
+            Guide("metrics", "Metrics and judges", "How far metrics and language models rate as people do."),
+            Guide("planning", "Plan and pay", "How many workers, what they cost; waves, approvals, bonuses."),
+            Guide("paper", "For the paper", "Sentences, tables, figures, the datasheet, a link for reviewers."),
+            Guide("ethics", "For the ethics board", "Consent, what workers are promised, what is stored, erasing it."),
+            Guide("server", "Run a server", "Installation, backups, upgrades, what to watch."),
+            Guide("people", "People and sign-in", "Accounts, second factor, single sign-on, the audit log."),
+            Guide("scripts", "Scripts", "The API in Python, commands, simulated workers, webhooks."),
         ),
     ),
     GuideGroup(
@@ -113,7 +107,15 @@ GROUPS = (
     ),
 )
 GUIDES = {guide.name: guide for group in GROUPS for guide in group.guides}
-MOVED = {"scaling": "performance"}
+MOVED = {
+    "administration": "server",
+    "agreement": "analyse",
+    "campaigns": "first-campaign",
+    "platforms": "planning",
+    "publishing": "paper",
+    "scaling": "performance",
+    "workers": "ethics",
+}
 """Guides that have another name now, by their old one."""
 
 

@@ -6,10 +6,10 @@ from django.urls import reverse
 # By guide and, in most, anchor, the names of the addresses of its pages.
 _SECTIONS = {
     # Lists and what begins with them
-    "campaigns#12-archive-and-delete": ("campaigns:list", "campaigns:archive", "campaigns:delete"),
-    "campaigns#1-choose-a-protocol": ("campaigns:new",),
+    "first-campaign#copy-archive-delete": ("campaigns:list", "campaigns:archive", "campaigns:delete"),
+    "protocols#choose": ("campaigns:new",),
     # Design
-    "campaigns#7-preview-and-launch": (
+    "first-campaign#5-preview-and-launch": (
         "campaigns:campaign",
         "monitoring:preview",
         "monitoring:preview_item",
@@ -23,8 +23,7 @@ _SECTIONS = {
         "campaigns:columns",
         "campaigns:upload_delete",
     ),
-    "campaigns#3-systems-and-criteria": ("campaigns:systems", "campaigns:criteria", "campaigns:screen"),
-    "campaigns#campaigns-with-live-chats": (
+    "chatbots#1-add-chatbots": (
         "campaigns:chatbots",
         "campaigns:chatbot_choose",
         "campaigns:chatbot_add",
@@ -32,11 +31,16 @@ _SECTIONS = {
         "campaigns:chatbot_dialogues",
         "campaigns:chat",
     ),
-    "campaigns#4-instructions-and-consent": ("campaigns:instructions",),
-    "campaigns#5-design-the-hits": ("campaigns:design", "campaigns:hit"),
+    "first-campaign#3-questions-and-instructions": (
+        "campaigns:systems",
+        "campaigns:criteria",
+        "campaigns:screen",
+        "campaigns:instructions",
+    ),
+    "first-campaign#4-build-the-hits": ("campaigns:design", "campaigns:hit"),
     # Recruit
-    "campaigns#where-workers-come-from": ("crowd:platform",),
-    "platforms#from-hits-to-paid-workers": (
+    "planning#publish-in-waves": ("crowd:platform",),
+    "planning#pay": (
         "crowd:plan",
         "crowd:postings",
         "crowd:payments",
@@ -48,31 +52,31 @@ _SECTIONS = {
         "crowd:submission",
         "crowd:reject",
     ),
-    "campaigns#8-invite-raters": (
+    "lab-mates#invite-raters": (
         "monitoring:raters",
         "monitoring:raters_add",
         "monitoring:raters_remind",
         "monitoring:rater",
         "monitoring:rater_codes",
     ),
-    "campaigns#payment": ("campaigns:payment",),
+    "planning#set-the-reward": ("campaigns:payment",),
     # Monitor
-    "campaigns#9-watch": (
+    "first-campaign#6-watch": (
         "monitoring:progress",
         "monitoring:assignments",
         "monitoring:feedback",
         "analysis:campaign_live_workers",
     ),
-    "campaigns#watching-chats": (
+    "chatbots#4-launch-and-watch": (
         "monitoring:chats",
         "monitoring:transcripts",
         "monitoring:chat_flags",
         "monitoring:chat",
     ),
-    "workers#erasing-a-workers-personal-data": ("monitoring:erase",),
-    "workers#what-is-recorded": ("monitoring:protection",),
+    "ethics#what-a-worker-may-ask-for": ("monitoring:erase",),
+    "ethics#what-is-stored": ("monitoring:protection",),
     # Results, of campaigns and of ratings files
-    "campaigns#11-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
+    "first-campaign#7-read-the-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
     "ratings#other-kinds-of-responses": ("analysis:campaign_section", "analysis:section", "shared:section"),
     "method/conclusions#differences-between-systems": (
         "analysis:campaign_pairs",
@@ -84,12 +88,16 @@ _SECTIONS = {
     "method/groups": ("analysis:campaign_groups", "analysis:groups", "shared:groups"),
     "method/sensitivity": ("analysis:campaign_sensitivity", "analysis:sensitivity", "shared:sensitivity"),
     "method/chats": ("analysis:campaign_chats", "analysis:chats", "shared:chats"),
-    "campaigns#compare": ("analysis:campaign_compare", "analysis:compare", "analysis:compare_any"),
-    "campaigns#paper-and-downloads": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
+    "compare-two#two-results-instead-of-two-models": (
+        "analysis:campaign_compare",
+        "analysis:compare",
+        "analysis:compare_any",
+    ),
+    "paper#steps": ("analysis:campaign_downloads", "analysis:downloads", "shared:downloads"),
     "method/metric-scores#judges": ("analysis:judge_add", "analysis:judge"),
     "method/metrics": ("analysis:campaign_metrics", "analysis:metrics", "shared:metrics"),
-    "planning#reading-a-plan": ("analysis:campaign_plan",),
-    "publishing#the-datasheet": ("analysis:campaign_datasheet",),
+    "planning#plan": ("analysis:campaign_plan",),
+    "paper#the-datasheet": ("analysis:campaign_datasheet",),
     "exports#files-of-a-campaign": ("monitoring:export",),
     "ratings#columns": (
         "analysis:ratings",
@@ -99,18 +107,16 @@ _SECTIONS = {
     ),
     "ratings#the-protocol-file": ("analysis:protocol",),
     # Settings
-    "campaigns#6-settings": ("campaigns:settings",),
+    "first-campaign#settings": ("campaigns:settings",),
     "webhooks#what-is-sent": ("campaigns:webhooks", "campaigns:webhook"),
-    "campaigns#members": ("campaigns:members",),
-    "administration#audit-log": ("desk:audit", "campaigns:audit"),
+    "lab-mates#colleagues-who-work-on-the-campaign": ("campaigns:members",),
+    "people#audit-log": ("desk:audit", "campaigns:audit"),
     # Of the account, and of administrators
     "api#tokens": ("accounts:tokens",),
-    "administration#second-factor": ("accounts:second_factor",),
-    "administration#sign-in-by-a-provider": ("accounts:connection",),
-    "administration#people": ("desk:people", "desk:invite", "desk:person"),
-    "administration#jobs": ("desk:jobs",),
-    "administration#storage": ("desk:storage",),
-    "administration#system": ("desk:system",),
+    "people#second-factor": ("accounts:second_factor",),
+    "people#sign-in-by-a-provider": ("accounts:connection",),
+    "people#accounts": ("desk:people", "desk:invite", "desk:person"),
+    "server#watch-it": ("desk:jobs", "desk:storage", "desk:system"),
 }
 SECTION_OF = {page: section for section, pages in _SECTIONS.items() for page in pages}
 """The guide, or `guide#anchor`, that describes the page of an address's name."""

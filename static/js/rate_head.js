@@ -1,7 +1,7 @@
 // @ts-check
 // A worker page before it is drawn: sets the system's theme, which its images have too, and marks a browser that is too
 // old, which the page then says: those of chats (`<html data-has-chats>`) need more than others. It is part of the page, in
-// the language of 2009, which every browser reads. Versions: docs/workers.md.
+// the language of 2009, which every browser reads. Versions: docs/ethics.md.
 (function () {
   var root = document.documentElement;
   var isOld = !("at" in Array.prototype); // Chrome 92, Firefox 90, Safari 15.4
