@@ -15,7 +15,7 @@ from campaigns.navigation import side_bar
 from campaigns.queries import get_campaign_for
 from desk.navigation import desk_context
 from evalsite.accounts.models import User
-from evalsite.help.guides import GUIDES, read_guide
+from evalsite.help.guides import GUIDES, MOVED, read_guide
 from evalsite.help.pages import SECTION_OF
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.open_campaigns import open_campaign
@@ -65,6 +65,19 @@ def test_the_index_leads_to_each(client: Client) -> None:
     assert all(f'href="/help/{name}/"' in page for name in GUIDES)
     assert "API reference" in page
     assert client.get("/help/no-such/").status_code == 404
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_an_old_name_leads_to_the_guide(client: Client, name: str) -> None:
+    assert name not in GUIDES
+    response = client.get(f"/help/{name}/")
+    assert response.status_code == 301
+    assert client.get(response["Location"]).status_code == 200
+
+
+def test_links_of_a_folder_lead_out_of_it(client: Client) -> None:
+    assert 'href="/help/settings/"' in read_guide("method/metric-scores").html
+    assert 'href="/help/method/scores/"' in read_guide("method").html
 
 
 def test_links_lead_to_pages_and_files_of_the_site(client: Client) -> None:
