@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count, pairwise
@@ -129,13 +129,23 @@ class Heading:
 
 
 @dataclass(frozen=True)
+class Section:
+    """What is below one heading of a guide, as lines of text; before the first one heading and anchor are empty."""
+
+    anchor: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
 class GuidePage:
-    """A guide as it is shown."""
+    """A guide as it is shown, and its sections as they are searched."""
 
     title: str
     html: SafeString
     contents: list[Heading]
     anchors: frozenset[str]
+    sections: tuple[Section, ...]
 
 
 @cache
@@ -151,7 +161,7 @@ def read_guide(name: str) -> GuidePage:
             _prepare_link(child, posixpath.dirname(name))
     # The renderer escapes everything, and raw HTML is off.
     html = mark_safe(parser.renderer.render(tokens, parser.options, {}))
-    return GuidePage(title, html, contents, frozenset(anchors))
+    return GuidePage(title, html, contents, frozenset(anchors), tuple(_sections(tokens)))
 
 
 def get_example(name: str) -> Path | None:
@@ -201,6 +211,26 @@ def _prepare_headings(tokens: "list[Token]", anchors: set[str]) -> tuple[str, li
     if tokens and tokens[0].tag == "h1":
         del tokens[:3]
     return title, contents
+
+
+def _sections(tokens: "Sequence[Token]") -> Iterator[Section]:
+    """Yield the sections of a guide, whose headings have their anchors; a row of a table is a line."""
+    anchor, heading, lines = "", "", [""]
+    in_row = False
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open":
+            yield Section(anchor, heading, "\n".join(lines).strip())
+            anchor, heading, lines = str(before.attrGet("id") or ""), _text(token), []
+        elif token.type == "tr_open":
+            in_row = False
+        elif token.type == "inline" and in_row:
+            lines[-1] += f" · {_text(token)}"
+        elif token.type in ("inline", "fence"):
+            lines.append(_text(token) if token.children else token.content)
+            in_row = before.type in ("td_open", "th_open")
+        elif token.type == "table_close":
+            in_row = False
+    yield Section(anchor, heading, "\n".join(lines).strip())
 
 
 def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) -> None:

@@ -7,13 +7,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evalsite.help.guides import GROUPS, GUIDES, MOVED, get_example, read_guide
+from evalsite.help.search import search_guides
+
+LONGEST_QUESTION = 200
 
 
 @login_not_required
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """List the guides."""
-    return render(request, "help/index.html", {"title": "Help", "groups": GROUPS})
+    """List the guides; with `q`, what answers a question comes first."""
+    question = request.GET.get("q", "").strip()[:LONGEST_QUESTION]
+    context = {"title": "Help", "groups": GROUPS, "question": question, "found": search_guides(question)}
+    return render(request, "help/index.html", context)
 
 
 @login_not_required
