@@ -233,8 +233,12 @@ def _sections(tokens: "Sequence[Token]") -> Iterator[Section]:
     yield Section(anchor, heading, "\n".join(lines).strip())
 
 
-def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) -> None:
-    """Name tables by headings and cells by columns, align columns by classes, give terms that begin rows anchors."""
+def _prepare_tables(tokens: "list[Token]", anchors: set[str], title: str) -> None:
+    """Name tables by headings and cells by columns, align columns by classes, give terms that begin rows anchors.
+
+    A table whose columns have no names has no head: Markdown cannot leave it out.
+    """
+    _drop_empty_heads(tokens)
     heading, names, columns, n_cells = title, set[str](), list[str](), 0
     for before, token in pairwise(tokens):
         if before.type == "heading_open":
@@ -257,11 +261,18 @@ def _prepare_tables(tokens: "Sequence[Token]", anchors: set[str], title: str) ->
         elif before.type == "th_open":
             columns.append(_text(token))
         elif before.type == "td_open":
-            if n_cells:  # the first cell is the row's name
+            if n_cells and columns:  # the first cell is the row's name
                 before.attrSet("data-label", columns[n_cells])
             n_cells += 1
             if token.content.startswith("**"):
                 before.attrSet("id", _unique(slug(_text(token)), anchors))
+
+
+def _drop_empty_heads(tokens: "list[Token]") -> None:
+    places = {name: [n for n, each in enumerate(tokens) if each.type == name] for name in ("thead_open", "thead_close")}
+    for start, end in reversed([*zip(*places.values(), strict=True)]):
+        if not any(each.content for each in tokens[start:end]):
+            del tokens[start : end + 1]
 
 
 def _prepare_link(token: "Token", folder: str) -> None:

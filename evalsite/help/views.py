@@ -1,5 +1,7 @@
 """The guides, for everybody: they hold nothing of anybody's."""
 
+import posixpath
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -31,6 +33,8 @@ def guide(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404("There is no such guide.")
     page = read_guide(name)
     crumbs = [{"title": "Help", "url": reverse("help:index")}]
+    if (folder := posixpath.dirname(name)) in GUIDES:
+        crumbs.append({"title": GUIDES[folder].title, "url": reverse("help:guide", args=[folder])})
     return render(request, "help/guide.html", {"title": page.title, "guide": page, "crumbs": crumbs})
 
 

@@ -75,7 +75,9 @@ def test_an_old_name_leads_to_the_guide(client: Client, name: str) -> None:
     assert client.get(response["Location"]).status_code == 200
 
 
-def test_links_of_a_folder_lead_out_of_it(client: Client) -> None:
+def test_pages_of_a_folder_lead_out_of_it(client: Client) -> None:
+    page = client.get("/help/method/scores/").text
+    assert page.index('href="/help/"') < page.index('href="/help/method/"') < page.index("<h1>Scores</h1>")
     assert 'href="/help/settings/"' in read_guide("method/metric-scores").html
     assert 'href="/help/method/scores/"' in read_guide("method").html
 
@@ -134,6 +136,15 @@ def test_a_page_has_one_link_to_its_section(owner_client: Client) -> None:
 def test_a_wrong_link_is_noticed() -> None:
     assert wrong_links("api", '<a href="#gone">') == ["#gone"]
     assert wrong_links("api", '<a href="/help/glossary/#gone">') == ["/help/glossary/#gone"]
+
+
+def test_a_table_without_names_of_columns_has_no_head(settings, tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text("# One\n\nTwo tables.\n\n| | |\n|---|---|\n| a | b |\n\n| c | d |\n|---|---|\n| e | f |\n")
+    settings.GUIDES_DIR = tmp_path
+    html = read_guide("own").html
+    assert html.count("<thead>") == 1
+    assert "<td>b</td>" in html
+    assert '<td data-label="d">f</td>' in html
 
 
 def test_what_a_document_has_of_html_and_outside_the_site(settings, tmp_path: Path) -> None:
