@@ -71,7 +71,7 @@ GROUPS = (
             Guide("outputs", "Files of outputs", "What you upload to a campaign: sources, outputs, dialogues."),
             Guide("ratings", "Files of ratings", "Ratings that are analysed: shapes, other tools, the protocol file."),
             Guide("exports", "Exports and results", "The columns of exports, the keys of results as JSON."),
-            Guide("commands", "Commands", "Options of analyse, agreement, metrics and simulate."),
+            Guide("commands", "Commands", "Options of analyse, agreement, metrics, plan and simulate."),
             Guide("settings", "Settings", "Settings of an installation: keys, databases, mail, limits and hosts."),
             Guide("performance", "Performance", "What one machine carries, and how several share the work."),
             Guide("api", "REST API", "What the pages do, done by a script: tokens and an example."),

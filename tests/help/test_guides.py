@@ -139,9 +139,11 @@ def test_a_wrong_link_is_noticed() -> None:
 
 
 def test_a_table_without_names_of_columns_has_no_head(settings, tmp_path: Path) -> None:
-    (tmp_path / "own.md").write_text("# One\n\nTwo tables.\n\n| | |\n|---|---|\n| a | b |\n\n| c | d |\n|---|---|\n| e | f |\n")
+    (tmp_path / "tables.md").write_text(
+        "# One\n\nTwo tables.\n\n| | |\n|---|---|\n| a | b |\n\n| c | d |\n|---|---|\n| e | f |\n"
+    )
     settings.GUIDES_DIR = tmp_path
-    html = read_guide("own").html
+    html = read_guide("tables").html
     assert html.count("<thead>") == 1
     assert "<td>b</td>" in html
     assert '<td data-label="d">f</td>' in html
