@@ -68,6 +68,7 @@ GROUPS = (
         "Reference",
         (
             Guide("glossary", "Glossary", "Each term once, with the term that papers use."),
+            Guide("design", "Design and rules", "Options of HITs, places, closing early, what the launch freezes."),
             Guide("outputs", "Files of outputs", "What you upload to a campaign: sources, outputs, dialogues."),
             Guide("ratings", "Files of ratings", "Ratings that are analysed: shapes, other tools, the protocol file."),
             Guide("exports", "Exports and results", "The columns of exports, the keys of results as JSON."),

@@ -37,7 +37,8 @@ _SECTIONS = {
         "campaigns:screen",
         "campaigns:instructions",
     ),
-    "first-campaign#4-build-the-hits": ("campaigns:design", "campaigns:hit"),
+    "first-campaign#4-build-the-hits": ("campaigns:hit",),
+    "design#hits": ("campaigns:design",),
     # Recruit
     "planning#publish-in-waves": ("crowd:platform",),
     "planning#pay": (
