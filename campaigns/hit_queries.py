@@ -78,10 +78,10 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
 
 
 def _places_of(sources: list[Any], source: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    """Return the number of each output's document and the place of its source there; none where none has a document."""
-    if not any(row[2] for row in sources):
-        return {}
-    # A source that belongs to no document is one of its own.
+    """Return the number of each output's document and the place of its source there.
+
+    A source that belongs to no document is one of its own.
+    """
     codes = {key: code for code, key in enumerate(sorted({(row[2], row[2] or row[0]) for row in sources}), start=1)}
     document = np.array([codes[row[2], row[2] or row[0]] for row in sources], dtype=np.int64)
     place = np.array([row[3] for row in sources], dtype=np.int64)

@@ -7,6 +7,7 @@ from campaigns.views import (
     audit,
     campaigns,
     chatbots,
+    choosing,
     criteria,
     data,
     design,
@@ -26,6 +27,7 @@ _OF_ONE = [
     path("data/upload/", data.upload, name="upload"),
     path("data/example-<slug:shape>.csv", data.example, name="example"),
     path("data/<uuid:upload_id>/", data.columns, name="columns"),
+    path("data/<uuid:upload_id>/protocol/", choosing.protocol, name="protocol"),
     path("data/<uuid:upload_id>/delete/", data.delete, name="upload_delete"),
     path("systems/", systems.systems, name="systems"),
     path("systems/<int:system_id>/", systems.system, name="system"),
@@ -82,7 +84,9 @@ _OF_ONE = [
 
 urlpatterns = [
     path("", campaigns.list_campaigns, name="list"),
-    path("new/", campaigns.new, name="new"),
+    path("new/", choosing.new, name="new"),
+    path("new/file/", choosing.from_file, name="new_file"),
+    path("new/copy/", choosing.copy, name="new_copy"),
     path("join/<str:token>/", joining.join, name="join"),
     path("<uuid:public_id>/", include(_OF_ONE)),
 ]

@@ -4,12 +4,13 @@ import gc
 import os
 import sys
 
+from campaigns.examples import EXAMPLES
 from evalsite import __version__
 
 # What `evalsite --help` lists.
 GROUPS: dict[str, dict[str, str]] = {
     "Try it": {
-        "demo": "load four example campaigns and serve them on this machine",
+        "demo": f"load {len(EXAMPLES)} example campaigns and serve them on this machine",
         "simulate": "send a simulated crowd, whose truth is known, to a running campaign",
         "crowd_simulator": "run simulators of Mechanical Turk and Prolific on this machine",
     },

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from campaigns.contracts.protocol import Format, Protocol, Scope
+from campaigns.design.composition import Layout
+from campaigns.design.paging import PageKind
 from campaigns.design.words import Unit, segment, unit_of
 
 # Silent reading of English (Brysbaert 2019, 190 studies). A cluster of a language without spaces is half a word.
@@ -30,6 +33,35 @@ def seconds_to_chat(n_messages: int, n_criteria: int) -> int:
     398
     """
     return n_messages * _SECONDS_PER_MESSAGE + n_criteria * _SECONDS_PER_STATEMENT
+
+
+WORDS: dict[Format, int] = {"text": 50, "reply": 15, "dialogue": 150}
+"""How long texts are taken to be that nobody has seen yet."""
+
+
+def seconds_per_output(protocol: type[Protocol], items: Sequence[tuple[Sequence[str], str]] = ()) -> float:
+    """Return the seconds that one output takes, or one chat, in a campaign as the protocol presets it.
+
+    `items`: the shown fields and the output of some items; else texts have as many words as `WORDS` says. What several
+    outputs of a page or a HIT have in common is read once.
+    """
+    asked = [each.scope for each in protocol.criteria]
+    if protocol.chat:
+        n_inputs = protocol.chat.min_inputs
+        return seconds_to_chat(n_inputs, sum(n_inputs if scope == Scope.TURN else 1 for scope in asked))
+    screen, is_compared = protocol.screen, protocol.page_kind == PageKind.COMPARISON
+    if not items:
+        shown = [each.format for each in screen.fields if each.is_shown]
+        items = [([_words(each) for each in shown], _words(screen.output_format))]
+    n_alike = protocol.mix.size if protocol.mix.layout == Layout.BY_SOURCE else 1
+    n_alike = protocol.outputs_per_page if is_compared else n_alike
+    n_asked = asked.count(Scope.OUTPUT) + (asked.count(Scope.PAGE) / n_alike if is_compared else 0)
+    reading = seconds_to_rate([fields for fields, _ in items], 0) if any(fields for fields, _ in items) else 0
+    return reading / n_alike + seconds_to_rate([[text] for _, text in items], 0) + n_asked * _SECONDS_PER_STATEMENT
+
+
+def _words(format: Format) -> str:
+    return "word " * WORDS[format]
 
 
 def _n_words(text: str) -> float:

@@ -93,7 +93,7 @@ def _check_live(inputs: BuildInputs) -> None:
 
 
 def _check_pages(inputs: BuildInputs) -> None:
-    """Refuse what pages with several outputs do not have, and documents where no source belongs to one."""
+    """Refuse what pages with several outputs do not have."""
     if inputs.page_kind == PageKind.OUTPUT or inputs.is_live:
         return
     if inputs.mix.n_reference or inputs.mix.layout != Layout.POOLED:
@@ -101,12 +101,6 @@ def _check_pages(inputs: BuildInputs) -> None:
             "bad_pages",
             "HITs of comparisons and of documents hold pages of all sources alike, and no reference items. Choose "
             "“Any outputs” and set references to 0.",
-        )
-    if inputs.page_kind == PageKind.DOCUMENT and inputs.document is None:
-        raise DomainError(
-            "no_documents",
-            "Workers are to see documents, and no source belongs to one. Upload a file with a column that says which "
-            "document each source is part of.",
         )
 
 

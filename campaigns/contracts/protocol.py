@@ -4,16 +4,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from campaigns.contracts.chat import ChatRules
 from campaigns.design.composition import POOL_OF_100, Mix
 from campaigns.design.paging import PageKind
 
-Group = Literal["Text", "Dialogue", "Own"]
-GROUPS: tuple[Group, ...] = get_args(Group)
-"""What protocols are offered under, in this order: texts, chats and dialogues, studies of one's own."""
 Counted = Literal["outputs", "ratings"]
+Written = Literal[
+    "answers", "questions", "translations", "summaries", "texts", "documents", "replies", "dialogues", "chats"
+]
+"""What systems wrote; with `chats` people talk with them."""
+Task = Literal["slider", "points", "compare", "rank", "best-worst", "mark", "correct", "count", "choose", "chat"]
+"""What people do with it."""
 # A text, a whole dialogue (`campaigns.dialogues`) or, of outputs, a chatbot's reply to the dialogue before it.
 Format = Literal["text", "dialogue", "reply"]
 
@@ -110,6 +113,15 @@ On the last page there is a box for feedback. Please write there if something wa
 """
 """How the instructions of every protocol end."""
 
+
+@dataclass(frozen=True)
+class Paper:
+    """The publication that a protocol follows: as it is cited, and its address."""
+
+    cite: str
+    url: str = ""
+
+
 _BLANK = re.compile(r"\[\[[^\[\]\n]+\]\](?!\()")  # before a parenthesis it is a link, such as “[[1]](https://…)”
 
 
@@ -124,18 +136,20 @@ class Protocol:
     `instructions` are in Markdown, for people whose English is a second language. They say nothing that could make a
     worker look for quality-control items. What only the researcher knows is a blank (`find_blanks`).
     `chat`: workers chat with the systems themselves, by these rules, so that there are no outputs to import.
-    `group`: under which heading it is offered.
     `n_counts`: what n of a system means where the study prints it: rated outputs, or ratings, one a criterion.
     `page_kind`: what workers see at once, in comparisons `outputs_per_page`; the mix counts pages.
     `has_open_screen`: its campaigns may change which fields there are.
     `method`: how its responses are analysed (`analysis.methods`), with `method_options`.
+
+    What helps to choose it; a protocol may do without: `writes`, what it is for (nothing: whatever systems wrote), and
+    `tasks`, what people do; `good_for`, in one sentence; `paper`, which it follows; `names` by which people search for
+    it, beside its title; `picture`, a static file of 480 × 300 pixels that shows the worker's page.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
     slug: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
-    group: ClassVar[Group] = "Text"
     criteria: ClassVar[tuple[CriterionSpec, ...]]
     worker_test: ClassVar[str]  # of `campaigns.design.worker_test`
     alpha: ClassVar[float] = 0.05
@@ -149,3 +163,9 @@ class Protocol:
     has_open_screen: ClassVar[bool] = False
     method: ClassVar[str] = DEFAULT_METHOD
     method_options: ClassVar[Mapping[str, Any]] = {}
+    writes: ClassVar[tuple[Written, ...]] = ()
+    tasks: ClassVar[tuple[Task, ...]] = ()
+    good_for: ClassVar[str] = ""
+    paper: ClassVar[Paper | None] = None
+    names: ClassVar[tuple[str, ...]] = ()
+    picture: ClassVar[str] = ""

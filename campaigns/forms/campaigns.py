@@ -1,10 +1,13 @@
 """Making and duplicating a campaign, and its members."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
 from django import forms
 
+from campaigns.choosing import TASKS, WRITTEN
+from campaigns.examples import EXAMPLES, Example
 from campaigns.models import LONGEST_NAME, Campaign, Membership
 from campaigns.protocols import list_protocols
 
@@ -54,10 +57,53 @@ class NewForm(forms.Form):
         max_length=LONGEST_NAME,
         required=False,
         help_text="Your name for it; workers do not see it. Empty: the protocol's name.",
+        widget=forms.TextInput(attrs={"form": "create"}),  # on the page it is beside the form of the protocols
     )
     protocol = forms.ChoiceField(
         choices=_protocols, widget=forms.RadioSelect, error_messages={"required": "Choose a protocol."}
     )
+
+
+class ChooseForm(forms.Form):
+    """What a protocol is to fit; what is left out fits any."""
+
+    written = forms.ChoiceField(
+        label="What did your systems write?",
+        required=False,
+        choices=[("", "Anything"), *WRITTEN.items()],
+        widget=forms.RadioSelect,
+    )
+    task = forms.ChoiceField(
+        label="What shall people do?",
+        required=False,
+        choices=[("", "Anything"), *TASKS.items()],
+        widget=forms.RadioSelect,
+    )
+    search = forms.CharField(
+        label="Or search by name",
+        required=False,
+        max_length=100,
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "MQM, SSA, RankME, direct assessment"}),
+    )
+
+
+class CopyForm(forms.Form):
+    """What to copy: a campaign, by its id, or an example, by its place in the list of them."""
+
+    public_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4, required=False)
+    copied = forms.ChoiceField(label="Campaign to copy")
+
+    def __init__(self, campaigns: Iterable[Campaign], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, auto_id="copy_%s")
+        own = [(str(each.public_id), each.name) for each in campaigns]
+        examples = [(str(place), each.name) for place, each in enumerate(EXAMPLES)]
+        groups = [*([("Yours and your colleagues’", own)] if own else []), ("Examples", examples)]
+        self.fields["copied"].choices = groups  # type: ignore[attr-defined]
+
+    def example(self) -> Example | None:
+        """Return the example that was chosen; None if it is a campaign."""
+        chosen = self.cleaned_data["copied"]
+        return EXAMPLES[int(chosen)] if chosen.isdecimal() else None
 
 
 class LaunchForm(forms.Form):

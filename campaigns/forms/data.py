@@ -24,6 +24,8 @@ from campaigns.models import LONGEST_NAME, System
 from evalsite.lib.tables.formats import READABLE, SUFFIXES
 from evalsite.web import FilesInput, SizedFilesField
 
+_LONGEST_BLANK = 500
+
 
 class UploadForm(forms.Form):
     """A file of sources and outputs."""
@@ -41,7 +43,8 @@ class ColumnsForm(forms.Form):
     """What each column of a table is used for, and whether the file replaces what is there.
 
     Fields go by the place of the column: `role-0`, `label-0`. Where the protocol leaves the screen open, a column may
-    become a new field; once it is chosen so, its label may be changed.
+    become a new field; once it is chosen so, its label may be changed. `blank-0` … are blanks of the
+    instructions.
     """
 
     mode = forms.ChoiceField(
@@ -54,9 +57,23 @@ class ColumnsForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, layout: FileLayout, screen: Screen, data: Any = None, *, is_open: bool, can_add: bool) -> None:
+    def __init__(
+        self,
+        layout: FileLayout,
+        screen: Screen,
+        data: Any = None,
+        *,
+        is_open: bool,
+        can_add: bool,
+        blanks: Sequence[str] = (),
+    ) -> None:
         super().__init__(data, initial={"mode": "replace"})
-        self._layout = layout
+        self._layout, self._blanks = layout, blanks
+        for place, blank in enumerate(blanks):
+            label = blank.strip("[]")
+            self.fields[f"blank-{place}"] = forms.CharField(
+                label=label[:1].upper() + label[1:], max_length=_LONGEST_BLANK, required=False
+            )
         if not can_add:
             del self.fields["mode"]
         choices = _roles(screen, is_open)
@@ -71,6 +88,14 @@ class ColumnsForm(forms.Form):
                     required=False,
                     initial=layout.labels.get(column, default_label(column)[:100]),
                 )
+
+    def blanks(self) -> list[forms.BoundField]:
+        """Return the fields of what the instructions leave open."""
+        return [self[f"blank-{place}"] for place in range(len(self._blanks))]
+
+    def words(self) -> dict[str, str]:
+        """Return what was written into them, by blank."""
+        return {blank: self.cleaned_data[f"blank-{place}"] for place, blank in enumerate(self._blanks)}
 
     def rows(self, samples: Sequence[Sequence[str]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Yield each column with its first cells and its fields, for the page."""

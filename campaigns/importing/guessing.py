@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from campaigns.contracts.protocol import Field, Screen
+from campaigns.contracts.protocol import Field, Screen, Written
 from campaigns.importing.layout import (
     DOCUMENT,
     FIELD,
@@ -49,7 +49,7 @@ _FIELDS = {
     "question": ("query", "q"),
     "answer": ("answers", "gold_answer", "answer_text"),
     "reference": ("ref", "reference_answer", "gold", "gold_answer", "reference_translation", "reference_summary"),
-    "source": ("source_text", "src", "source_sentence", "src_text"),
+    "source": ("source_text", "src", "source_sentence", "src_text", "document", "article"),
     "document": ("article", "doc", "source_text", "text", "body"),
     "dialogue": ("context", "history", "dialogue_history", "dialog", "conversation", "messages", "turns"),
 }
@@ -58,6 +58,16 @@ _TEXTS = (
     "prompt", "instruction", "input", "query", "question", "passage", "paragraph", "article", "document", "context",
     "source_text", "src", "body", "original",
 )  # fmt: skip
+# Names of columns that tell what systems wrote; the first that fits counts.
+_WRITTEN: tuple[tuple[Written, set[str]], ...] = (
+    ("summaries", {"summary", "summaries", "referencesummary", "goldsummary", "article"}),
+    ("translations", {"translation", "referencetranslation", "mt", "mtoutput", "src", "srctext", "sourcesentence"}),
+    ("replies", {"reply", "dialoguehistory", "history"}),
+    ("dialogues", {"dialogue", "dialog", "conversation", "transcript", "messages", "turns"}),
+    ("answers", {"answer", "answers", "modelanswer", "goldanswer", "referenceanswer", "question"}),
+    ("questions", {"passage"}),
+    ("summaries", {"document"}),
+)
 # Columns beside the outputs of a wide file that tell something of the source.
 _NOTES = {
     "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
@@ -110,6 +120,12 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     if len(missing) == len(left) == 1:
         roles[left[0]] = FIELD + missing[0].name
     return FileLayout(preview.format, columns, {column: roles[column] for column in columns if column in roles})
+
+
+def guess_written(preview: Preview) -> Written | None:
+    """Return what systems wrote, by the names of the columns; None if they do not tell."""
+    names = {_plain(column) for column in preview.columns}
+    return next((written for written, telling in _WRITTEN if names & telling), None)
 
 
 def _take(free: list[str], roles: dict[str, str], role: str, names: Sequence[str]) -> bool:

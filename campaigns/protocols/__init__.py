@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from campaigns.contracts.protocol import GROUPS, Protocol
+from campaigns.contracts.protocol import Protocol
 from evalsite.lib.plugins import Registry
 
 _protocols: Registry[type[Protocol]] = Registry("protocol", settings.EVALSITE_PROTOCOLS)
@@ -21,9 +21,3 @@ def find_protocol(slug: str) -> type[Protocol] | None:
 def list_protocols() -> list[type[Protocol]]:
     """Return every protocol in the order of the settings."""
     return list(_protocols.all().values())
-
-
-def list_groups() -> list[tuple[str, list[type[Protocol]]]]:
-    """Return the groups that have protocols, with these in the order of the settings."""
-    groups = [(group, [protocol for protocol in list_protocols() if protocol.group == group]) for group in GROUPS]
-    return [(group, protocols) for group, protocols in groups if protocols]

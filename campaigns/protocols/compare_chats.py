@@ -1,7 +1,7 @@
 """Live chats with two chatbots side by side, of which one is better (Chatbot Arena; ACUTE-Eval of live chats)."""
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Protocol, Scope
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Paper, Protocol, Scope
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.paging import PageKind
 
@@ -16,7 +16,12 @@ class CompareChats(Protocol):
     slug = "compare-chats"
     title = "Side-by-side chats"
     summary = "Live chats with two chatbots at once: which one is better?"
-    group = "Dialogue"
+    writes = ("chats",)
+    tasks = ("chat", "compare")
+    good_for = "Two chatbots at once: which would people rather talk to?"
+    paper = Paper("Chiang et al. 2024", "https://arxiv.org/abs/2403.04132")
+    names = ("Chatbot Arena", "ACUTE-Eval", "pairwise comparison", "A/B test")
+    picture = "img/protocols/compare-chats.webp"
     criteria = (
         CriterionSpec(
             "preference",

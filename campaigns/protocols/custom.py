@@ -1,6 +1,6 @@
 """Campaigns of one's own: any fields, any criteria, any mix; with presets for Direct Assessment and Likert scales."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100, Mix
 
 
@@ -10,7 +10,12 @@ class Custom(Protocol):
     slug = "custom"
     title = "Custom"
     summary = "Your own fields, criteria and HITs, for any text that can be rated."
-    group = "Own"
+    writes = ("answers", "questions", "translations", "summaries", "texts")
+    tasks = ("slider",)
+    good_for = "What no other protocol fits: you choose texts, questions and HITs."
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("own", "blank", "free", "direct assessment", "DA")
+    picture = "img/protocols/custom.webp"
     criteria = (CriterionSpec("quality", "The text is good."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(fields=(Field("source", "Source"),), output_label="Text")
@@ -33,6 +38,12 @@ class Translation(Protocol):
     slug = "da-translation"
     title = "Direct Assessment, translation"
     summary = "Does the translation say what the source text says?"
+    writes = ("translations",)
+    tasks = ("slider",)
+    good_for = "Many systems and a crowd without expert translators."
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("DA", "MT", "machine translation")
+    picture = "img/protocols/da-translation.webp"
     criteria = (CriterionSpec("adequacy", "The translation expresses the meaning of the source text adequately."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(
@@ -65,6 +76,12 @@ class Summary(Protocol):
     slug = "da-summary"
     title = "Direct Assessment, summary"
     summary = "Does the summary hold what matters in the document, and does it read well?"
+    writes = ("summaries",)
+    tasks = ("slider",)
+    good_for = "Content and language of summaries, in fine steps."
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("DA", "summarisation", "summarization")
+    picture = "img/protocols/da-summary.webp"
     criteria = (
         CriterionSpec("informativeness", "The summary contains the most important information of the document."),
         CriterionSpec("fluency", "The summary is fluent and well written."),
@@ -97,6 +114,12 @@ class Likert(Protocol):
     slug = "likert"
     title = "Likert scales"
     summary = "Quality criteria, each answered on five labelled points from strongly disagree to strongly agree."
+    writes = ("answers", "questions", "translations", "summaries", "texts")
+    tasks = ("points",)
+    good_for = "Your own statements about any text, on a few points that are quickly explained."
+    paper = Paper("Likert 1932")
+    names = ("five points", "1–5", "1-5", "five-point scale", "rating scale", "SummEval")
+    picture = "img/protocols/likert.webp"
     criteria = (
         CriterionSpec("clarity", "The text is clear.", response="scale"),
         CriterionSpec("usefulness", "The text is useful.", response="scale"),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import SYSTEMS_OF_6, Mix
 
 _CRITERIA = (
@@ -48,7 +48,12 @@ class DialogueFree(Protocol):
     slug = "dialogue-free"
     title = "Dialogue, free topic"
     summary = "Live chats on a topic that the worker chooses, rated on seven criteria."
-    group = "Dialogue"
+    writes = ("chats",)
+    tasks = ("chat", "slider")
+    good_for = "Open-domain chatbots that people talk with about what they like."
+    paper = Paper("Ji et al. 2022", "https://aclanthology.org/2022.acl-long.445/")
+    names = ("live chat", "open-domain", "direct assessment", "DA")
+    picture = "img/protocols/dialogue-free.webp"
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
     n_counts = "ratings"
@@ -69,7 +74,12 @@ class DialogueIcebreaker(Protocol):
     slug = "dialogue-icebreaker"
     title = "Dialogue, ice-breaker"
     summary = "Live chats that begin from a statement of the chatbot's persona, rated on seven criteria."
-    group = "Dialogue"
+    writes = ("chats",)
+    tasks = ("chat", "slider")
+    good_for = "Chatbots with a persona, which begin the chat with a statement of it."
+    paper = Paper("Ji et al. 2022", "https://aclanthology.org/2022.acl-long.445/")
+    names = ("live chat", "persona", "ice-breaker", "direct assessment", "DA")
+    picture = "img/protocols/dialogue-icebreaker.webp"
     criteria = _CRITERIA
     worker_test = "unpaired-ranksum"
     n_counts = "ratings"
@@ -94,7 +104,12 @@ class StaticDialogue(Protocol):
     slug = "dialogue-static"
     title = "Dialogue, transcripts"
     summary = "Whole dialogues that were collected before, read and rated on seven criteria."
-    group = "Dialogue"
+    writes = ("dialogues",)
+    tasks = ("slider",)
+    good_for = "Dialogues that exist already: no chatbot has to run."
+    paper = Paper("Ji et al. 2022", "https://aclanthology.org/2022.acl-long.445/")
+    names = ("direct assessment", "DA", "transcripts")
+    picture = "img/protocols/dialogue-static.webp"
     criteria = tuple(replace(each, statement=_OF_READERS.get(each.name, each.statement)) for each in _CRITERIA)
     worker_test = "paired-wilcoxon"
     n_counts = "ratings"
@@ -121,7 +136,12 @@ class DialogueTurn(Protocol):
     slug = "dialogue-turn"
     title = "Dialogue, single replies"
     summary = "A chatbot's replies in dialogues that were collected before, each rated in its context."
-    group = "Dialogue"
+    writes = ("replies",)
+    tasks = ("slider",)
+    good_for = "Single replies in their context, on several aspects."
+    paper = Paper("Ji et al. 2022", "https://aclanthology.org/2022.acl-long.445/")
+    names = ("turn-level", "direct assessment", "DA", "response generation")
+    picture = "img/protocols/dialogue-turn.webp"
     criteria = (
         CriterionSpec("sensible", "The reply makes sense after what was said before."),
         CriterionSpec("interesting", "The reply is interesting."),

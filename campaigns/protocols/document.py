@@ -1,6 +1,6 @@
 """Translations rated segment by segment in the context of their documents: marked errors, scores, and both."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Scope, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Scope, Screen
 from campaigns.design.composition import Mix
 from campaigns.design.paging import PageKind
 
@@ -35,6 +35,12 @@ class Mqm(_OfDocuments):
     slug = "mqm"
     title = "MQM"
     summary = "Errors marked in each segment of a document, with category and severity."
+    writes = ("translations", "documents")
+    tasks = ("mark",)
+    good_for = "Experts who are to say what is wrong, where and how gravely."
+    paper = Paper("Freitag et al. 2021", "https://aclanthology.org/2021.tacl-1.87/")
+    names = ("Multidimensional Quality Metrics", "error annotation", "error spans", "severity")
+    picture = "img/protocols/mqm.webp"
     method = "spans"
     criteria = (
         CriterionSpec(
@@ -67,6 +73,12 @@ class Esa(_OfDocuments):
     slug = "esa"
     title = "ESA"
     summary = "Errors marked in each segment of a document, then a score of the segment."
+    writes = ("translations", "documents")
+    tasks = ("mark", "slider")
+    good_for = "Marked errors and a score in one go, without experts in MQM."
+    paper = Paper("Kocmi et al. 2024", "https://aclanthology.org/2024.wmt-1.131/")
+    names = ("Error Span Annotation", "error spans", "severity")
+    picture = "img/protocols/esa.webp"
     method = "esa"
     criteria = (
         CriterionSpec(
@@ -115,6 +127,12 @@ class Sqm(_OfDocuments):
     slug = "sqm"
     title = "SQM"
     summary = "Each segment of a document on a scale from 0 to 6."
+    writes = ("translations", "documents")
+    tasks = ("points",)
+    good_for = "Translations in context, on seven points with fixed meanings."
+    paper = Paper("Freitag et al. 2021", "https://aclanthology.org/2021.tacl-1.87/")
+    names = ("Scalar Quality Metric", "0–6", "0-6", "DA+SQM")
+    picture = "img/protocols/sqm.webp"
     method = "ordinal"
     criteria = (
         CriterionSpec(
@@ -153,6 +171,12 @@ class DocumentAssessment(_OfDocuments):
     slug = "da-document"
     title = "Direct Assessment, documents"
     summary = "Each segment of a document on a slider, then the whole document."
+    writes = ("translations", "documents")
+    tasks = ("slider",)
+    good_for = "Translations in context: every segment, then the whole document."
+    paper = Paper("Barrault et al. 2019", "https://aclanthology.org/W19-5301/")
+    names = ("DA", "document-level", "SR+DC")
+    picture = "img/protocols/da-document.webp"
     criteria = (
         CriterionSpec("segment", "The translation expresses the meaning of the source text adequately."),
         CriterionSpec(

@@ -1,6 +1,6 @@
 """Facts of a text, counted: present, correct and missing, as in the evaluation of reports and summaries."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import Mix
 
 _COUNT = {"least": "0", "greatest": "100", "unit": "facts", "is_whole": "yes"}
@@ -12,6 +12,12 @@ class FactCount(Protocol):
     slug = "fact-count"
     title = "Fact count"
     summary = "Facts that a text states, those of them that are correct, and those that are missing."
+    writes = ("summaries", "texts", "answers")
+    tasks = ("count",)
+    good_for = "Hallucinations and omissions in texts made from a source."
+    paper = Paper("Nenkova and Passonneau 2004", "https://aclanthology.org/N04-1019/")
+    names = ("facts", "faithfulness", "hallucination", "precision and recall", "pyramid")
+    picture = "img/protocols/fact-count.webp"
     criteria = (
         CriterionSpec(
             "present",

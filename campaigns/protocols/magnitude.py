@@ -1,6 +1,6 @@
 """Magnitude estimation: how many times as good as a reference an output is, beside others (RankME) or by itself."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import Mix
 from campaigns.design.paging import PageKind
 
@@ -33,6 +33,12 @@ class RankMe(Protocol):
     slug = "rank-me"
     title = "RankME"
     summary = "Several texts side by side: how many times as good as a reference is each?"
+    writes = ("answers", "questions", "summaries", "texts")
+    tasks = ("rank", "count")
+    good_for = "How many times as good one system is as another, with outputs side by side."
+    paper = Paper("Novikova et al. 2018", "https://aclanthology.org/N18-2012/")
+    names = ("magnitude estimation", "NLG")
+    picture = "img/protocols/rank-me.webp"
     criteria = (_CRITERION,)
     worker_test = "paired-wilcoxon"
     screen = _SCREEN
@@ -57,6 +63,12 @@ class MagnitudeEstimation(Protocol):
     slug = "magnitude"
     title = "Magnitude estimation"
     summary = "One text at a time: how many times as good as a reference is it?"
+    writes = ("answers", "questions", "summaries", "texts")
+    tasks = ("count",)
+    good_for = "Differences as ratios to a reference, without the ends of a scale."
+    paper = Paper("Bard et al. 1996", "https://doi.org/10.2307/416793")
+    names = ("ME", "acceptability")
+    picture = "img/protocols/magnitude.webp"
     criteria = (_CRITERION,)
     worker_test = "paired-wilcoxon"
     screen = _SCREEN

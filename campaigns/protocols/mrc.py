@@ -1,6 +1,6 @@
 """Machine reading comprehension, adequacy and fluency (thesis §3.2)."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import POOL_OF_100
 
 
@@ -10,6 +10,12 @@ class MrcAdequacy(Protocol):
     slug = "mrc-adequacy"
     title = "MRC adequacy"
     summary = "Does the system's answer say as much as the reference answer?"
+    writes = ("answers",)
+    tasks = ("slider",)
+    good_for = "Answers of which a reference answer is known: do they say as much?"
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("question answering", "direct assessment", "DA")
+    picture = "img/protocols/mrc-adequacy.webp"
     criteria = (CriterionSpec("adequacy", "Answer B answers the question as adequately as Answer A."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(
@@ -40,6 +46,12 @@ class MrcFluency(Protocol):
     slug = "mrc-fluency"
     title = "MRC fluency"
     summary = "Does the system's answer read well?"
+    writes = ("answers",)
+    tasks = ("slider",)
+    good_for = "The language of answers, whether they are true or not."
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("question answering", "direct assessment", "DA")
+    picture = "img/protocols/mrc-fluency.webp"
     criteria = (CriterionSpec("fluency", "The response answers the question fluently."),)
     worker_test = "paired-wilcoxon"
     screen = Screen(

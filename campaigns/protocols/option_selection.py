@@ -11,6 +11,11 @@ class OptionSelection(Protocol):
     slug = "option-selection"
     title = "Option selection"
     summary = "Which of several options are good answers, by the text: one, several or none."
+    writes = ("texts", "summaries", "answers")
+    tasks = ("choose",)
+    good_for = "How far a text helps people to find the right answer, and how fast."
+    names = ("multiple choice", "extrinsic evaluation", "reading comprehension")
+    picture = "img/protocols/option-selection.webp"
     criteria = (
         CriterionSpec(
             "answer",

@@ -1,6 +1,6 @@
 """Post-editing: workers correct outputs; the less they change, the better the output (HTER, Snover et al. 2006)."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import Mix
 
 
@@ -10,6 +10,12 @@ class PostEdit(Protocol):
     slug = "post-edit"
     title = "Post-editing"
     summary = "Workers correct each output; edits, time and keystrokes are counted."
+    writes = ("translations",)
+    tasks = ("correct",)
+    good_for = "How much work a translation leaves: edits, time and keystrokes."
+    paper = Paper("Snover et al. 2006", "https://aclanthology.org/2006.amta-papers.25/")
+    names = ("HTER", "TER", "post-editing", "corrections")
+    picture = "img/protocols/post-edit.webp"
     criteria = (CriterionSpec("edited", "Correct the translation. Change only what is needed.", response="edit"),)
     worker_test = "paired-wilcoxon"
     method = "edits"

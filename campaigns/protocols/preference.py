@@ -1,6 +1,6 @@
 """Two outputs side by side, of which one is better."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Scope, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Scope, Screen
 from campaigns.design.composition import Mix
 from campaigns.design.paging import PageKind
 
@@ -15,6 +15,12 @@ class Preference(Protocol):
     slug = "preference"
     title = "Preference"
     summary = "Two texts side by side: which one is better?"
+    writes = ("answers", "questions", "translations", "summaries", "texts")
+    tasks = ("compare",)
+    good_for = "Two or a few systems whose outputs differ little."
+    paper = Paper("Chiang et al. 2024", "https://arxiv.org/abs/2403.04132")
+    names = ("A/B test", "pairwise comparison", "side by side", "Bradley–Terry", "win rate", "arena")
+    picture = "img/protocols/preference.webp"
     criteria = (
         CriterionSpec(
             "preference",

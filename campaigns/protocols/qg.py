@@ -1,6 +1,6 @@
 """Question generation (thesis Table 4.1)."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Screen
 from campaigns.design.composition import SOURCE_OF_20
 
 
@@ -10,6 +10,12 @@ class QuestionGeneration(Protocol):
     slug = "qg"
     title = "Question generation"
     summary = "Is the generated question understandable, relevant, answerable and well put?"
+    writes = ("questions",)
+    tasks = ("slider",)
+    good_for = "Questions made from a passage, judged on four aspects."
+    paper = Paper("Graham et al. 2016", "https://doi.org/10.1017/S1351324915000339")
+    names = ("QG", "direct assessment", "DA")
+    picture = "img/protocols/qg.webp"
     criteria = (
         CriterionSpec("understandability", "The question is easy to understand."),
         CriterionSpec("relevancy", "The question is highly relevant to the content of the passage."),

@@ -1,6 +1,6 @@
 """Several outputs for one source, compared: in order, or the best and the worst of them."""
 
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Scope, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Scope, Screen
 from campaigns.design.composition import Mix
 from campaigns.design.paging import PageKind
 
@@ -25,6 +25,12 @@ class Ranking(_OfSeveral):
     slug = "ranking"
     title = "Ranking"
     summary = "Several texts side by side, put in order: ties allowed."
+    writes = ("answers", "questions", "translations", "summaries", "texts")
+    tasks = ("rank",)
+    good_for = "Several systems at once, where only their order matters."
+    paper = Paper("Callison-Burch et al. 2007", "https://aclanthology.org/W07-0718/")
+    names = ("relative ranking", "RR", "Plackett–Luce")
+    picture = "img/protocols/ranking.webp"
     criteria = (
         CriterionSpec(
             "order of texts",
@@ -54,6 +60,12 @@ class BestWorst(_OfSeveral):
     slug = "best-worst"
     title = "Best–worst"
     summary = "Several texts side by side: which is the best, and which the worst?"
+    writes = ("answers", "questions", "translations", "summaries", "texts")
+    tasks = ("best-worst",)
+    good_for = "Many systems in little time: two clicks tell most of an order of four."
+    paper = Paper("Kiritchenko and Mohammad 2017", "https://aclanthology.org/P17-2074/")
+    names = ("best-worst scaling", "BWS", "MaxDiff")
+    picture = "img/protocols/best-worst.webp"
     criteria = (
         CriterionSpec(
             "best and worst text",

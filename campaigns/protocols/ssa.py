@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Protocol, Scope, Screen
+from campaigns.contracts.protocol import FEEDBACK_NOTE, CriterionSpec, Field, Paper, Protocol, Scope, Screen
 from campaigns.design.composition import SYSTEMS_OF_6, Mix
 
 NO_YES = {"labels": "no\nyes", "lowest": 0}
@@ -35,7 +35,12 @@ class SensibleSpecific(Protocol):
     slug = "ssa"
     title = "Sensible and specific replies (SSA)"
     summary = "A chatbot's replies in dialogues: do they make sense, and are they specific?"
-    group = "Dialogue"
+    writes = ("replies",)
+    tasks = ("choose",)
+    good_for = "Two plain questions about each reply: sensible, and specific?"
+    paper = Paper("Adiwardana et al. 2020", "https://arxiv.org/abs/2001.09977")
+    names = ("SSA", "Meena", "sensibleness", "specificity")
+    picture = "img/protocols/ssa.webp"
     criteria = (SENSIBLE, SPECIFIC)
     worker_test = "sign"
     method = "ssa"
@@ -61,7 +66,12 @@ class SensibleSpecificChats(Protocol):
     slug = "ssa-chat"
     title = "Live chats, sensible and specific replies (SSA)"
     summary = "Live chats; after each, every reply of the chatbot: does it make sense, and is it specific?"
-    group = "Dialogue"
+    writes = ("chats",)
+    tasks = ("chat", "choose")
+    good_for = "Live chats of which each reply counts, not the impression of the whole."
+    paper = Paper("Adiwardana et al. 2020", "https://arxiv.org/abs/2001.09977")
+    names = ("SSA", "Meena", "sensibleness", "specificity")
+    picture = "img/protocols/ssa-chat.webp"
     criteria = tuple(replace(each, scope=Scope.TURN.value) for each in (SENSIBLE, SPECIFIC))
     worker_test = "unpaired-ranksum"
     method = "ssa"

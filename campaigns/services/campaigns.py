@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 from campaigns.connectors import get_connector
-from campaigns.contracts.protocol import CriterionSpec, Protocol
+from campaigns.contracts.protocol import CriterionSpec, Protocol, find_blanks
 from campaigns.design.stopping import StoppingRule
 from campaigns.methods import methods, options_for, reads, why_undecided
 from campaigns.models import CHAT, Campaign, Chatbot, Criterion, Membership, Output, Source, System
@@ -51,17 +51,8 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     campaign = Campaign.objects.create(
         public_id=public_id or uuid4(),
         name=name.strip() or preset.title,
-        protocol=preset.slug,
-        screen=preset.screen.to_json(),
-        chat=preset.chat.to_json() if preset.chat else {},
-        n_hits=_LIVE_HITS if preset.chat else None,
-        instructions=default_instructions(preset),
-        **design_fields(preset),
         seed=new_seed(),
-        worker_test=preset.worker_test,
-        alpha=preset.alpha,
-        method=preset.method,
-        method_options=dict(preset.method_options),
+        **_preset_fields(preset),
         # What has no default is not set: its platform may propose a value once there are HITs.
         platform_settings={
             name: default for name, default in platforms["link"].options.defaults().items() if default is not None
@@ -72,6 +63,65 @@ def create_campaign(*, owner: User, protocol: str, name: str = "", public_id: UU
     if campaign.is_live:
         store_chatbot(campaign=campaign, name=DEGRADED, connector=DEGRADED, is_degraded=True)
     return campaign
+
+
+@transaction.atomic
+def change_protocol(*, campaign: Campaign, protocol: str, name: str = "") -> None:
+    """Set an empty draft up anew, as another protocol presets it; `name`: its name from now on.
+
+    Raises DomainError `frozen`, `has_contents` if it has outputs or chatbots of its own, `live` for a protocol of live
+    chats where files were uploaded, or `unknown_protocol`.
+    """
+    preset, locked = get_protocol(protocol), lock_for_change(campaign)
+    if locked.sources.exists():
+        raise DomainError("has_contents", "The campaign has outputs or chatbots already. Create another campaign.")
+    if preset.chat:
+        raise DomainError("live", "People chat with the systems themselves there. The file would not be used.")
+    for field, value in (_preset_fields(preset) | {"name": name.strip() or locked.name}).items():
+        setattr(locked, field, value)
+    locked.save()
+    locked.criteria.all().delete()
+    _store_criteria(locked, preset.criteria)
+    campaign.refresh_from_db()
+
+
+def _preset_fields(preset: type[Protocol]) -> dict[str, Any]:
+    """Return all that a protocol presets, as fields of a campaign."""
+    return {
+        "protocol": preset.slug,
+        "screen": preset.screen.to_json(),
+        "chat": preset.chat.to_json() if preset.chat else {},
+        "n_hits": _LIVE_HITS if preset.chat else None,
+        "instructions": default_instructions(preset),
+        **design_fields(preset),
+        "worker_test": preset.worker_test,
+        "alpha": preset.alpha,
+        "method": preset.method,
+        "method_options": dict(preset.method_options),
+    }
+
+
+@transaction.atomic
+def fill_in(*, campaign: Campaign, words: Mapping[str, str]) -> None:
+    """Put words into blanks of the texts that workers read, {blank: words}; those without words stay.
+
+    Raises DomainError `frozen`.
+    """
+    given = {blank.strip("[]"): text.strip() for blank, text in words.items() if text.strip()}
+    if given:
+        locked = lock_for_change(campaign)
+        locked.instructions = fill_blanks(locked.instructions, given)
+        locked.consent = fill_blanks(locked.consent, given)
+        locked.save(update_fields=["instructions", "consent"])
+
+
+def fill_blanks(instructions: str, words: Mapping[str, str]) -> str:
+    """Return instructions in which each blank has its words, {blank without brackets, or how it begins: words}."""
+    for beginning, text in words.items():
+        for blank in find_blanks(instructions):
+            if blank.startswith(f"[[{beginning}"):
+                instructions = instructions.replace(blank, text)
+    return instructions
 
 
 def _store_criteria(campaign: Campaign, specs: Sequence[CriterionSpec]) -> None:

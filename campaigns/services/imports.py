@@ -22,9 +22,16 @@ from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_
 from campaigns.importing.line_by_line import the_only_table, write_table
 from campaigns.importing.nested import find_list, write_unfolded
 from campaigns.importing.tables import read_contents
-from campaigns.models import Campaign, Deletion, Upload
-from campaigns.protocols import get_protocol
-from campaigns.services.campaigns import frozen, live, lock_for_change, mark_unbuilt
+from campaigns.models import LONGEST_NAME, Campaign, Deletion, Upload
+from campaigns.protocols import get_protocol, list_protocols
+from campaigns.services.campaigns import (
+    change_protocol,
+    create_campaign,
+    frozen,
+    live,
+    lock_for_change,
+    mark_unbuilt,
+)
 from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
 from evalsite.accounts.models import User
 from evalsite.jobs.files import delete_on_commit
@@ -72,6 +79,33 @@ def upload_outputs(
         kept.file.delete(save=False)
         raise
     return kept
+
+
+@transaction.atomic
+def start_from_file(*, owner: User, upload: UploadedFile, more: Sequence[UploadedFile] = ()) -> Upload:
+    """Make a draft, called as the file, that has an uploaded file; its protocol is chosen next (`choose_protocol`).
+
+    Raises as `upload_outputs`; no draft is made then.
+    """
+    name = Path(upload.name or "outputs").stem.replace("_", " ") if not more else "Outputs"
+    anything = next(each.slug for each in list_protocols() if each.has_open_screen and not each.chat)
+    campaign = create_campaign(owner=owner, protocol=anything, name=name[:LONGEST_NAME])
+    return upload_outputs(campaign=campaign, user=owner, upload=upload, more=more)
+
+
+@transaction.atomic
+def choose_protocol(*, upload: Upload, protocol: str, name: str = "") -> None:
+    """Set the draft that a file was uploaded to up as another protocol presets it; guess the file's columns anew.
+
+    Raises as `change_protocol`, and as `upload_outputs` for batches that the campaign cannot show.
+    """
+    campaign = upload.campaign
+    change_protocol(campaign=campaign, protocol=protocol, name=name)
+    encoding = FileLayout.from_json(upload.layout).encoding
+    layout, upload.summary = _look_at(Path(upload.file.path), upload.name, Screen.from_json(campaign.screen))
+    upload.layout = replace(layout, encoding=encoding).to_json()
+    upload.problems = None
+    upload.save(update_fields=["layout", "summary", "problems"])
 
 
 def _as_table(folder: Path, uploads: Sequence[UploadedFile]) -> tuple[Path, str]:

@@ -1,4 +1,4 @@
-"""The list of campaigns, a new one, the overview of one, and its life: launching, closing, duplicating."""
+"""The list of campaigns, the overview of one, and its life: launching, closing, duplicating."""
 
 from collections.abc import Callable, Sequence
 from uuid import UUID
@@ -9,15 +9,14 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from campaigns.checklist import Step, checklist, missing, to_confirm
-from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm, NewForm
+from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm
 from campaigns.invitations import link_path, list_invitations_to
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
 from campaigns.overview import NextStep, first_step, overview_parts
-from campaigns.protocols import list_groups
 from campaigns.queries import (
     Role,
     contents_of,
@@ -27,7 +26,6 @@ from campaigns.queries import (
     list_places,
     list_related_runs,
 )
-from campaigns.services.campaigns import create_campaign
 from campaigns.services.lifecycle import (
     close_campaign,
     duplicate_campaign,
@@ -36,7 +34,6 @@ from campaigns.services.lifecycle import (
     resume_campaign,
 )
 from campaigns.views.access import campaign_view, render_form
-from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import CONFLICT, DomainError
 
@@ -54,20 +51,6 @@ def list_campaigns(request: SignedInRequest) -> HttpResponse:
     context["invitations"] = [(each, link_path(each)) for each in list_invitations_to(request.user, timezone.now())]
     context["has_campaigns"] = bool(context["rows"]) or has_campaigns(request.user)
     return render_form(request, "campaigns/list.html", context, is_refused=not is_valid)
-
-
-@require_http_methods(["GET", "POST"])
-def new(request: SignedInRequest) -> HttpResponse:
-    """Choose a protocol and make a draft of it."""
-    form = NewForm(sent(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            campaign = create_campaign(owner=request.user, **form.cleaned_data)
-        except DomainError as error:
-            form.add_error(None, error.message)
-        else:
-            return redirect("campaigns:chatbots" if campaign.is_live else "campaigns:upload", campaign.public_id)
-    return render_form(request, "campaigns/new.html", {"form": form, "groups": list_groups()})
 
 
 def _step_of(campaign: Campaign, lacking: Sequence[Step]) -> NextStep | None:
@@ -113,7 +96,11 @@ def _launched(request: SignedInRequest, campaign: Campaign, done: str) -> HttpRe
 def launch(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Open the campaign to workers."""
     launch_campaign(campaign=campaign, is_confirmed="is_confirmed" in request.POST)
-    return _launched(request, campaign, "The campaign is running.")
+    done = _launched(request, campaign, "The campaign is running.")
+    link = worker_link(request, campaign)
+    if link and link.refused and not campaign.invitations.exists():  # nobody can take part yet
+        return redirect("monitoring:raters_add", campaign.public_id)
+    return done
 
 
 _MOVES: dict[str, tuple[Callable[..., None], str]] = {

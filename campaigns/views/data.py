@@ -11,15 +11,19 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 
+from campaigns.checklist import blanks_of
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import SOURCES_PER_PAGE, count_missing, get_upload_of, list_sources, list_uploads, texts_of
 from campaigns.forms.data import ColumnsForm, UploadForm
+from campaigns.forms.design import raters_form
 from campaigns.importing.examples import Shape, example_csv, example_table
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
 from campaigns.navigation import campaign_context, job_progress
+from campaigns.proposals import pace_of
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of
+from campaigns.services.campaigns import fill_in
 from campaigns.services.imports import delete_upload, map_columns, read_as, start_import, upload_outputs
 from campaigns.views.access import campaign_view, only_outputs, render_form
 from campaigns.views.autosave import sent
@@ -89,10 +93,12 @@ def columns(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> Ht
         Screen.from_json(campaign.screen),
         sent(request),
         is_open=get_protocol(campaign.protocol).has_open_screen,
+        blanks=blanks_of(campaign) if not campaign.is_launched else (),
         can_add=not layout.has_hits and not campaign.has_given_hits and campaign.sources.exists(),
     )
     if request.method == "POST" and form.is_valid():
         try:
+            fill_in(campaign=campaign, words=form.words())
             if not layout.has_hits:
                 map_columns(upload=found, layout=form.layout())
             if "import" in request.POST:
@@ -131,6 +137,9 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
         context |= {"problems": problems, "n_problems": len(problems) + found.problems["n_more"]}
     if found.job and state in ("importing", "failed"):
         context["job_state"] = job_progress(campaign, found.job)
+    if state == "imported" and context["can_change"] and not campaign.has_given_hits:
+        context["contents"] = contents_of(campaign)
+        context["raters_form"] = raters_form(campaign, pace_of(campaign))
     if state == "importing" or layout.has_hits:
         return context
     try:

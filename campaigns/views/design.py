@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from campaigns.building.proposals import Proposal
 from campaigns.checklist import passing_of
@@ -53,6 +54,7 @@ def _page(
         "is_stale": bool(n_hits) and campaign.status == Campaign.Status.DRAFT,
         "data_url": url_of(campaign, "campaigns:chatbots" if campaign.is_live else "campaigns:data"),
         "build_job": job,
+        "done_url": url_of(campaign, "campaigns:campaign") if "then" in request.GET else None,
         "progress": job_progress(campaign, job) if job and not job.is_finished else None,
     }
     n_planned = n_hits
@@ -106,14 +108,18 @@ def build(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 @campaign_view("POST", refused=_page)
 def proposal(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Take the design that fits raters and their time, and remember the former one for `undo`."""
+    """Take the design that fits raters and their time, and remember the former one for `undo`; perhaps build HITs."""
     pace = pace_of(campaign)
     form = raters_form(campaign, pace, request.POST)
     if not form.is_valid():
         raise DomainError("bad_raters", "Say who rates, how many they are and how many minutes each has.")
     found = _propose(campaign, form, pace.seconds)
     request.session[_key(campaign)] = use_proposal(campaign=campaign, proposal=found)
-    return redirect("campaigns:design", campaign.public_id)
+    page = reverse("campaigns:design", args=[campaign.public_id])
+    if "build" not in request.POST:
+        return redirect(page)
+    build_hits(campaign=campaign, user=request.user)
+    return redirect(f"{page}?then=launch")
 
 
 @campaign_view("POST", refused=_page)

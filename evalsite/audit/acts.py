@@ -105,6 +105,9 @@ _ACTS: dict[str, dict[str, str]] = {
     },
     "set-up": {
         "campaigns:new api:campaigns": "created a campaign",
+        "campaigns:new_file": "created a campaign from a file",
+        "campaigns:new_copy": "copied a campaign or an example",
+        "campaigns:protocol": "chose a protocol",
         "campaigns:duplicate api:copies": "copied the campaign",
         "campaigns:settings api:settings": "changed settings",
         "campaigns:instructions api:instructions": "changed instructions or consent",

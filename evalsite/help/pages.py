@@ -7,7 +7,7 @@ from django.urls import reverse
 _SECTIONS = {
     # Lists and what begins with them
     "first-campaign#copy-archive-delete": ("campaigns:list", "campaigns:archive", "campaigns:delete"),
-    "protocols#choose": ("campaigns:new",),
+    "protocols#choose": ("campaigns:new", "campaigns:protocol"),
     # Design
     "first-campaign#5-preview-and-launch": (
         "campaigns:campaign",

@@ -2,7 +2,8 @@
 // `<form data-file-drop data-max-mb="100" enctype="multipart/form-data">` with a file input: files may be dropped on
 // `[data-drop-zone]` (else on the form); `[data-drop-file]` shows name and size, `[data-drop-error]` what is wrong, a
 // `<progress data-drop-progress>` how much is sent. Whatever page the server answers with, a form with errors or, after
-// a redirect, another page, takes the place of this page's `<main>`. Without script the form is an ordinary one.
+// a redirect, another page, takes the place of this page's `<main>`. With `data-send-at-once="#other"` a chosen file is
+// sent at once, and what the selector names cannot be used meanwhile. Without script the form is an ordinary one.
 
 const MB = 1024 * 1024;
 
@@ -64,6 +65,7 @@ export function mount(el) {
   const setBusy = (busy) => {
     if (bar) bar.hidden = !busy;
     el.toggleAttribute("aria-busy", busy);
+    if (el.dataset.sendAtOnce) document.querySelector(el.dataset.sendAtOnce)?.toggleAttribute("inert", busy);
     for (const button of el.querySelectorAll("button")) button.disabled = busy;
   };
 
@@ -80,7 +82,10 @@ export function mount(el) {
     input.files = files;
     input.dispatchEvent(new Event("change", { bubbles: true }));
   });
-  input.addEventListener("change", check);
+  input.addEventListener("change", () => {
+    check();
+    if (el.dataset.sendAtOnce && input.files?.length && input.checkValidity()) el.requestSubmit();
+  });
 
   el.addEventListener("submit", (event) => {
     if (!input.files?.length) return; // nothing to wait for: the browser sends the form

@@ -15,7 +15,9 @@ from analysis.management.commands import demo
 from analysis.web import examples
 from analysis.web.queries.campaigns import find_job, find_latest_result
 from annotation.models import Assignment, Conversation, Response, Turn
+from campaigns import examples as listed
 from campaigns.models import Campaign
+from campaigns.services import examples as drafts
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
@@ -33,7 +35,7 @@ def start_demo() -> str:
 
 
 def quality_of(example):
-    return json.loads((examples.FOLDER / example.folder / "quality.json").read_text())
+    return json.loads((drafts.FOLDER / example.folder / "quality.json").read_text())
 
 
 def run_jobs(campaign):
@@ -61,14 +63,14 @@ def own_static_files(settings, tmp_path):
 def short(monkeypatch, tmp_path):
     """Let fewer workers come: a third of the answers is imported, and of the other campaigns fewer HITs are done."""
     folder = tmp_path / "examples"
-    shutil.copytree(examples.FOLDER, folder)
-    answers = folder / examples.FINISHED.folder / "outputs.csv"
+    shutil.copytree(drafts.FOLDER, folder)
+    answers = folder / listed.FINISHED.folder / "outputs.csv"
     lines = answers.read_text("utf-8").splitlines(keepends=True)
     answers.write_text("".join(lines[: len(lines) // 3 + 1]), "utf-8")
-    monkeypatch.setattr(examples, "FOLDER", folder)
+    monkeypatch.setattr(drafts, "FOLDER", folder)
     for name, n in (("RUNNING", {"n_hits": 1, "n_left": 1}), ("LIVE", {"n_hits": 2, "n_left": 1, "n_built": 5})):
-        monkeypatch.setattr(examples, name, replace(getattr(examples, name), **n))
-    monkeypatch.setattr(examples, "EXAMPLES", (examples.DRAFT, examples.LIVE, examples.RUNNING, examples.FINISHED))
+        monkeypatch.setattr(listed, name, replace(getattr(listed, name), **n))
+    monkeypatch.setattr(examples, "EXAMPLES", (listed.DRAFT, listed.LIVE, listed.RUNNING, listed.FINISHED))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -79,12 +81,12 @@ def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client,
     password = printed.split("password")[1].split()[0]
     assert client.login(username=demo.EMAIL, password=password)
 
-    shown = (examples.FINISHED, examples.RUNNING, examples.LIVE, examples.DRAFT)
+    shown = (listed.FINISHED, listed.RUNNING, listed.LIVE, listed.DRAFT)
     finished, running, live, draft = campaigns = [user.campaigns.get(name=example.name) for example in shown]
     assert [each.status for each in campaigns] == [Status.CLOSED, Status.RUNNING, Status.RUNNING, Status.DRAFT]
     assert list(user.campaigns.order_by("-created_at")) == campaigns
 
-    for campaign, example in ((running, examples.RUNNING), (live, examples.LIVE)):
+    for campaign, example in ((running, listed.RUNNING), (live, listed.LIVE)):
         states = list(campaign.assignments.values_list("state", flat=True))
         assert states.count(State.FINISHED) == example.n_hits
         assert states.count(State.ACTIVE) == example.n_left
@@ -92,7 +94,7 @@ def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client,
 
     run = find_latest_result(user, finished.pk)
     assert run is not None
-    quality = quality_of(examples.FINISHED)
+    quality = quality_of(listed.FINISHED)
     ranking = [system["system"] for system in run.report["summary"]["systems"]]
     assert ranking == sorted(quality, key=lambda name: -quality[name])
     workers = run.report["summary"]["workers"]
@@ -104,20 +106,20 @@ def test_the_demo_shows_a_finished_a_running_a_live_and_a_draft_campaign(client,
     assert snapshot() == before
 
     chats = Conversation.objects.filter(assignment__campaign=live)
-    assert chats.filter(state=Conversation.State.OPEN).count() == examples.LIVE.n_left
-    assert chats.filter(state=Conversation.State.ENDED).count() >= examples.LIVE.n_hits * N_CHATS
+    assert chats.filter(state=Conversation.State.OPEN).count() == listed.LIVE.n_left
+    assert chats.filter(state=Conversation.State.ENDED).count() >= listed.LIVE.n_hits * N_CHATS
     assert not chats.filter(state=Conversation.State.DEAD).exists()
     assert find_latest_result(user, live.pk) is None
     run_jobs(live)  # as the server does once it has started
     run = find_latest_result(user, live.pk)
     assert run is not None
-    assert {system["system"] for system in run.report["summary"]["systems"]} == set(quality_of(examples.LIVE))
+    assert {system["system"] for system in run.report["summary"]["systems"]} == set(quality_of(listed.LIVE))
     assert client.get(reverse("analysis:campaign_results", args=[live.public_id]), follow=True).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_start_that_was_broken_off_is_carried_on(owner, short, monkeypatch):
-    example, launch = examples.RUNNING, examples._launch
+    example, launch = listed.RUNNING, examples._launch
     monkeypatch.setattr(examples, "_launch", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         examples.load_example(owner, example, lambda what: None)
@@ -126,9 +128,9 @@ def test_a_start_that_was_broken_off_is_carried_on(owner, short, monkeypatch):
     assert owner.campaigns.get() == campaign and campaign.status == Status.RUNNING
 
 
-@pytest.mark.parametrize("example", examples.EXAMPLES, ids=lambda example: example.protocol)
+@pytest.mark.parametrize("example", listed.EXAMPLES, ids=lambda example: example.protocol)
 def test_the_simulated_truth_names_every_system_of_the_example(example):
-    folder = examples.FOLDER / example.folder
+    folder = drafts.FOLDER / example.folder
     if example.is_live:
         systems = {chatbot["name"] for chatbot in json.loads((folder / "chatbots.json").read_text())}
     else:

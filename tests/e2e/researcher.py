@@ -23,9 +23,8 @@ def run_jobs() -> None:
 def create_campaign(tab: Page, protocol: str, name: str) -> str:
     """Make a draft of the protocol of this title; return its address."""
     tab.goto("/campaigns/new/")
-    tab.get_by_role("radio", name=re.compile(f"^{re.escape(protocol)}")).first.check()
-    tab.get_by_label("Name").fill(name)
-    tab.get_by_role("button", name="Create campaign").click()
+    tab.get_by_role("textbox", name="Name").fill(name)
+    tab.get_by_role("button", name=f"Choose {protocol}", exact=True).click()
     return address_of_campaign(tab)
 
 

@@ -13,9 +13,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from annotation.pages.previews import SAMPLE_HIT
+from campaigns.contracts.protocol import Protocol
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output, Source, System
-from campaigns.protocols import list_protocols
+from campaigns.protocols import get_protocol, list_protocols
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
 from tests.annotation.chat.chat_campaigns import make_live_campaign
@@ -23,7 +24,9 @@ from tests.campaigns.cast import make_campaign
 from tests.conftest import signed_in
 
 IMAGES = Path(settings.BASE_DIR) / "docs" / "images"
-LARGEST = 60 << 10
+CARDS = Path(settings.BASE_DIR) / "static"
+LARGEST, LARGEST_CARD = 60 << 10, 20 << 10
+CARD_SIZE = (480, 300)
 COLOURS = 64
 # A file of another name, where the protocol's own is another picture.
 NAMES = {"ranking": "ranking-item"}
@@ -83,7 +86,7 @@ def fill(campaign: Campaign) -> None:
 
 
 def build(owner: User, slug: str) -> Campaign:
-    if slug in _CHATS:
+    if get_protocol(slug).chat:
         return make_live_campaign(owner, slug)
     campaign = make_campaign(owner, slug)
     fill(campaign)
@@ -128,6 +131,26 @@ def as_small_png(content: bytes) -> bytes:
     return small.getvalue()
 
 
+def as_card(content: bytes) -> bytes:
+    """Return the upper part of a picture in the size of a card."""
+    image = Image.open(io.BytesIO(content)).convert("RGB")
+    width, height = CARD_SIZE
+    image = image.resize((width, round(image.height * width / image.width)), Image.Resampling.LANCZOS)
+    card = Image.new("RGB", CARD_SIZE, image.getpixel((0, image.height - 1)))
+    card.paste(image.crop((0, 0, width, min(height, image.height))))
+    small = io.BytesIO()
+    card.save(small, "WEBP", quality=60, method=6)
+    return small.getvalue()
+
+
+@pytest.mark.parametrize("protocol", list_protocols(), ids=lambda protocol: protocol.slug)
+def test_the_card_of_each_protocol_has_a_small_picture_of_its_size(protocol: type[Protocol]) -> None:
+    path = CARDS / protocol.picture
+    assert path.stat().st_size <= LARGEST_CARD
+    with Image.open(path) as image:
+        assert image.size == CARD_SIZE
+
+
 @pytest.mark.parametrize("slug", PICTURES)
 def test_each_protocol_has_a_small_picture_in_the_guide(slug: str) -> None:
     path = IMAGES / f"{PICTURES[slug]}.png"
@@ -144,17 +167,22 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.mark.skipif(not os.environ.get("DRAW_PICTURES"), reason="make pictures draws them")
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("slug", PICTURES)
+@pytest.mark.parametrize("slug", [protocol.slug for protocol in list_protocols()])
 def test_browser_draw(live_server, tab: Page, owner: User, slug: str) -> None:
     campaign = build(owner, slug)
     cookie = signed_in(owner).cookies[settings.SESSION_COOKIE_NAME].value
     tab.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
-    name, hit = ("preview_chat", SAMPLE_HIT) if slug in _CHATS else ("preview_item", 1)
+    name, hit = ("preview_chat", SAMPLE_HIT) if campaign.is_live else ("preview_item", 1)
     address = reverse(f"monitoring:{name}", args=[campaign.public_id, hit, 1])
     tab.set_viewport_size({"width": 1200 if campaign.outputs_per_page > 1 else 820, "height": 900})
     tab.goto(live_server.url + address)
     tab.wait_for_load_state("networkidle")
     answer(tab)
-    content = as_small_png(tab.locator("main").screenshot())
-    assert len(content) <= LARGEST
-    (IMAGES / f"{PICTURES[slug]}.png").write_bytes(content)
+    content = tab.locator("main").screenshot()
+    card = as_card(content)
+    assert len(card) <= LARGEST_CARD
+    (CARDS / get_protocol(slug).picture).write_bytes(card)
+    if slug in PICTURES:
+        content = as_small_png(content)
+        assert len(content) <= LARGEST
+        (IMAGES / f"{PICTURES[slug]}.png").write_bytes(content)

@@ -89,7 +89,6 @@ def test_a_copy_keeps_documents_and_the_design(owner: User, owner_client: Client
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"page_kind": "document"}, "no_documents"),
         ({"page_kind": "comparison", "n_reference": 1}, "bad_pages"),
         ({"page_kind": "comparison", "layout": "by-source"}, "bad_pages"),
         ({"page_kind": "comparison", "outputs_per_page": 5}, "too_few_systems"),
