@@ -94,7 +94,7 @@ def _card(protocol: type[Protocol], written: str, task: str, preview: Preview | 
         except DomainError:
             reasons.append("The columns do not tell which are the systems and the outputs.")
         if lacking := missing_fields(layout, protocol.screen):
-            reasons.append(f"Your file has no column for: {listed([each.label.lower() for each in lacking])}.")
+            reasons.append(f"Your file has no column for {listed([f'“{each.label}”' for each in lacking])}.")
         rows = [dict(zip(preview.columns, row, strict=False)) for row in preview.rows]
         shown = [[text for _, text in item] for item in layout.items(protocol.screen, rows)]
         items = [(texts[:-1], texts[-1]) for texts in shown if texts]

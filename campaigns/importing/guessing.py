@@ -73,7 +73,8 @@ _NOTES = {
     "dataset", "split", "corpus", "domain", "topic", "title", "url", "link", "language", "lang", "date", "time",
     "category", "type", "kind", "comment", "comments", "note", "notes", "author", "licence", "license", "length",
 }  # fmt: skip
-_LONGEST_NAME, _WORDS = 100, 2
+_REFERENCE = "reference"  # outputs were not made from it: no other text takes its place
+_LONGEST_NAME, _WORDS, _WORDS_OF_TEXT = 100, 2, 6
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
 
 
@@ -103,7 +104,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         if FIELD + each.name not in roles.values():
             _take(free, roles, FIELD + each.name, (each.label, *_FIELDS.get(each.name, ())))
     unknown = [each for each in screen.fields if FIELD + each.name not in roles.values()]
-    required = [each for each in unknown if each.is_required]
+    required = [each for each in unknown if each.is_required and each.name != _REFERENCE]
     missing = required or (unknown[:1] if len(unknown) == len(screen.fields) else [])
     if len(missing) == 1:
         _take([column for column in free if _is_prose(preview, column)], roles, FIELD + missing[0].name, _TEXTS)
@@ -113,7 +114,8 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         roles[texts[0]] = OUTPUT
     elif not is_long and SYSTEM_OUTPUT not in roles.values():
         roles |= dict.fromkeys(texts, SYSTEM_OUTPUT)
-    missing = [each for each in screen.fields if each.is_required and FIELD + each.name not in roles.values()]
+    lacking = [each for each in screen.fields if each.is_required and FIELD + each.name not in roles.values()]
+    missing = [each for each in lacking if each.name != _REFERENCE]
     left = [each for each in columns if each not in roles and _plain(each) not in _NOTES and _is_prose(preview, each)]
     # A text may be called as what groups sources.
     left = left or [column for column in columns if roles.get(column) == DOCUMENT and _is_prose(preview, column)]
@@ -147,13 +149,14 @@ def _is_unique(preview: Preview, column: str) -> bool:
 
 def _is_short(preview: Preview, column: str) -> bool:
     """Tell whether a column may hold names: a document's name is one, its text is none."""
-    return all(len(cell) <= _LONGEST_NAME for cell in _cells(preview, column))
+    is_text = _is_prose(preview, column, _WORDS_OF_TEXT)
+    return not is_text and all(len(cell) <= _LONGEST_NAME for cell in _cells(preview, column))
 
 
-def _is_prose(preview: Preview, column: str) -> bool:
+def _is_prose(preview: Preview, column: str, n_words: int = _WORDS) -> bool:
     """Tell whether a column holds texts of several words."""
     words = [len(cell.split()) for cell in _cells(preview, column)]
-    return bool(words) and sum(words) >= _WORDS * len(words)
+    return bool(words) and sum(words) >= n_words * len(words)
 
 
 def _is_text(preview: Preview, column: str, fields: Sequence[Field]) -> bool:

@@ -121,7 +121,7 @@ def test_a_file_of_summaries_brings_what_fits_its_columns(tmp_path: Path) -> Non
     fitting = titles(preview=seen, written="summaries")
     assert fitting[0] == "Direct Assessment, summary"
     assert "Likert scales" in fitting
-    assert reason("mrc-adequacy", preview=seen) == "Your file has no column for: question and answer a."
+    assert reason("mrc-adequacy", preview=seen) == "Your file has no column for “Answer A”."
     assert reason("dialogue-free", preview=seen).startswith("People chat with the systems themselves: a file")
     assert not next(card for card in list_cards(preview=seen) if card.protocol.chat).can_use
 
@@ -132,6 +132,19 @@ def test_the_source_of_a_summary_is_found_by_its_names(tmp_path: Path, name: str
     text = SUMMARIES.replace("doc_id,document", f"{id_column},{name}")
     layout = guess_layout(look(tmp_path / "summaries.csv", text), get_protocol("likert").screen)
     assert dict(layout.roles) == {id_column: "source", name: "field:source", "system": "system", "summary": "output"}
+
+
+@pytest.mark.parametrize("protocol", ["preference", "ranking", "best-worst", "fact-count", "da-summary"])
+def test_a_short_document_is_a_text_and_no_name(tmp_path: Path, protocol: str) -> None:
+    layout = guess_layout(look(tmp_path / "summaries.csv", SUMMARIES), get_protocol(protocol).screen)
+    assert layout.roles["document"].startswith("field:")
+
+
+def test_the_text_that_was_summarised_is_no_reference(tmp_path: Path) -> None:
+    assert (
+        reason("rank-me", preview=look(tmp_path / "s.csv", SUMMARIES))
+        == "Your file has no column for “Reference: 100”."
+    )
 
 
 def start(client: Client, text: str = SUMMARIES, name: str = "my_summaries.csv") -> Upload:
