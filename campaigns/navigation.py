@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.module_loading import import_string
 
 from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, RESULT_PAGES, ResultPage
 from campaigns.models import Campaign
@@ -14,7 +16,7 @@ from campaigns.queries import Role, has_role
 from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
-from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
+from evalsite.lib.navigation import Link, LinkGroup, SideBar
 
 
 @dataclass(frozen=True)
@@ -48,27 +50,19 @@ def _has_links(campaign: Campaign) -> bool:
     return not campaign.crowd_platform.has_account
 
 
-def _may_edit(campaign: Campaign) -> bool:
-    return has_role(campaign, Role.EDITOR)
-
-
-def _is_owner(campaign: Campaign) -> bool:
-    return has_role(campaign, Role.OWNER)
-
-
 def _has_results_page(page: ResultPage) -> Callable[[Campaign], bool]:
     """Return which campaigns have a page of results, before there are any."""
     return lambda campaign: campaign.is_launched or page.slug in (FIRST_PAGE, DOWNLOADS)
 
 
-_RESULTS = "Results"
+_DESIGN, _RECRUIT, _MONITOR, _RESULTS, _SETTINGS = "Design", "Recruit", "Monitor", "Results", "Settings"
 _BESIDE_DOWNLOADS = (
     _Page("datasheet", "Datasheet", "analysis:campaign_datasheet"),
     _Page("export", "Export", "monitoring:export"),
 )
 _GROUPS = {
     "": (_Page("overview", "Overview", "campaigns:campaign"),),
-    "Design": (
+    _DESIGN: (
         _Page(
             "data",
             "Data and systems",
@@ -97,7 +91,7 @@ _GROUPS = {
         _Page("plan", "Plan", "analysis:campaign_plan"),
         _Page("preview", "Preview", "monitoring:preview"),
     ),
-    "Recruit": (
+    _RECRUIT: (
         _Page("platform", "Platform", "crowd:platform"),
         _Page("raters", "Raters", "monitoring:raters", _has_links),
         _Page(
@@ -112,7 +106,7 @@ _GROUPS = {
             ),
         ),
     ),
-    "Monitor": (
+    _MONITOR: (
         _Page("progress", "Progress", "monitoring:progress"),
         _Page("assignments", "Assignments", "monitoring:assignments"),
         _Page("workers", "Workers", "analysis:campaign_live_workers"),
@@ -140,18 +134,25 @@ _GROUPS = {
             if not page.is_optional
         ),
     ),
-    "Settings": (
+    _SETTINGS: (
         _Page("settings", "General", "campaigns:settings"),
         _Page("protection", "Personal data", "monitoring:protection"),
-        _Page("webhooks", "Webhooks", "campaigns:webhooks", _may_edit),
+        _Page("webhooks", "Webhooks", "campaigns:webhooks", lambda campaign: has_role(campaign, Role.EDITOR)),
         _Page("members", "Members", "campaigns:members"),
-        _Page("audit", "Audit log", "campaigns:audit", _is_owner),
-        _Page("archive", "Archive, delete", "campaigns:archive", _is_owner),
+        _Page("audit", "Audit log", "campaigns:audit", lambda campaign: has_role(campaign, Role.OWNER)),
+        _Page("archive", "Archive, delete", "campaigns:archive", lambda campaign: has_role(campaign, Role.OWNER)),
     ),
 }
 
 _Status = Campaign.Status
-_STAGES = (_Status.DRAFT, _Status.READY, _Status.RUNNING, _Status.CLOSED)
+# The group that is open on pages of none: where the campaign is.
+_STAGE_OF = {
+    _Status.DRAFT: _DESIGN,
+    _Status.READY: _RECRUIT,
+    _Status.RUNNING: _MONITOR,
+    _Status.PAUSED: _MONITOR,
+    _Status.CLOSED: _RESULTS,
+}
 
 
 def side_bar(
@@ -180,22 +181,31 @@ def side_bar(
     groups = {title: links(pages) for title, pages in _GROUPS.items()}
     if results:
         groups[_RESULTS] = [*results[:-1], replace(results[-1], parts=links(_BESIDE_DOWNLOADS))]
+    opened = next((title for title, shown in groups.items() if title and any(link.is_open for link in shown)), "")
+    opened = opened or _STAGE_OF.get(_Status(campaign.status), "")
+    states = _states(campaign)
     return SideBar(
         label="Campaign",
         title=campaign.name,
         url=reverse("campaigns:campaign", args=[campaign.public_id]),
-        groups=[LinkGroup(title, shown) for title, shown in groups.items() if shown],
-        stages=_stages(campaign),
+        groups=[
+            LinkGroup(title, shown, states.get(title, ""), is_open=title in ("", opened))
+            for title, shown in groups.items()
+            if shown
+        ],
     )
 
 
-def _stages(campaign: Campaign) -> list[Stage]:
-    status = Campaign.Status(campaign.status)
-    now = _STAGES.index({_Status.PAUSED: _Status.RUNNING, _Status.DELETING: _Status.CLOSED}.get(status, status))
-    return [
-        Stage(str(status.label if i == now else stage.label), "past" if i < now else "now" if i == now else "later")
-        for i, stage in enumerate(_STAGES)
-    ]
+def _states(campaign: Campaign) -> dict[str, str]:
+    """Return how far each stage is, in a few words; of results, what `EVALSITE_RESULTS_STATE` says."""
+    designs = {_Status.DRAFT: "draft", _Status.READY: "ready to launch"}
+    results = import_string(settings.EVALSITE_RESULTS_STATE)(campaign) if campaign.is_launched else ""
+    return {
+        _DESIGN: designs.get(_Status(campaign.status), "complete"),
+        _RECRUIT: campaign.crowd_platform.title,
+        _MONITOR: campaign.get_status_display().lower() if campaign.is_launched else "not launched",
+        _RESULTS: results or "none yet",
+    }
 
 
 def url_of(campaign: Campaign, name: str) -> str | None:

@@ -350,6 +350,9 @@ EVALSITE_OVERVIEW = [
     "analysis.web.overview.finding_part",
 ]
 
+# What side bars say of the results of a launched campaign, in a few words.
+EVALSITE_RESULTS_STATE = "analysis.web.overview.results_state"
+
 # What each app keeps of a campaign; those that refer to rows of others first.
 EVALSITE_RECORDS = [
     "api.records.ApiRecords",

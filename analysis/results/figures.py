@@ -10,10 +10,10 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.results.sections import PANELS_IN_ROW
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
 _DPI = 160
-_PANELS_IN_ROW = 3
 _FONTS = [FOLDER / name for name in (LATIN, *SCRIPTS, *SC, TC, JP, KR)]
 
 
@@ -43,7 +43,7 @@ def fonts_for(text: str) -> AbstractContextManager[None]:
 
 def grid(n: int, width: float, height: float, *, ink: str, faint: str, paper: str) -> tuple[Figure, list[Axes]]:
     """Return an empty figure of n panels, three in a row, each of so many inches, in the colours of a theme."""
-    n_columns = min(n, _PANELS_IN_ROW)
+    n_columns = min(n, PANELS_IN_ROW)
     n_rows = -(-n // n_columns)
     size = (n_columns * width, n_rows * height)
     figure = Figure(figsize=size, layout="constrained", facecolor=paper)

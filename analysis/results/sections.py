@@ -114,10 +114,25 @@ class Theme(NamedTuple):
         return grid(n, width, height, ink=self.ink, faint=self.faint, paper=self.paper)
 
 
+class _Measured(Exception):  # noqa: N818 (no error)
+    """The inches of a figure that was about to be drawn."""
+
+
+class _Ruler(Theme):
+    """A theme that draws nothing: it says how large the figure would be."""
+
+    def grid(self, n: int, width: float, height: float) -> "tuple[Drawing, list[Axes]]":
+        """Raise the size of the figure."""
+        raise _Measured(min(n, PANELS_IN_ROW) * width, -(-n // PANELS_IN_ROW) * height)
+
+
+PANELS_IN_ROW = 3
+_CSS_PIXELS = 96
 COLUMN_IN = 4.6
 """Width in inches of a figure for a column of a paper: at 8.4 cm, texts of 8.5 points are printed with six or more."""
 LIGHT = Theme(ink="#1c2126", faint="#dedad1", paper="#ffffff", accent="#0f5f6b", warn="#a3271f")
 DARK = Theme(ink="#e7e5e0", faint="#373d44", paper="#1c2024", accent="#74c5cf", warn="#f4998f")
+_RULER = _Ruler(*LIGHT)
 
 
 @dataclass(frozen=True)
@@ -129,6 +144,16 @@ class Figure:
     draw: "Callable[[Theme], Drawing]"
     alt: str
     caption: str = ""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Its width and height on a page, in pixels, without drawing it."""
+        try:
+            self.draw(_RULER)
+        except _Measured as measured:
+            width, height = measured.args
+            return round(_CSS_PIXELS * width), round(_CSS_PIXELS * height)
+        raise AssertionError(f"“{self.name}” is drawn on no grid of its theme.")
 
 
 @dataclass(frozen=True)

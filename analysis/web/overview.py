@@ -1,14 +1,21 @@
-"""What a campaign's overview shows of its ratings: the finding, as soon as there is one."""
+"""What a campaign's overview and side bar show of its ratings: the finding, as soon as there is one."""
 
 from django.urls import reverse
 
 from analysis.methods import method_of
 from analysis.web.looks import describe_course
-from analysis.web.queries.campaigns import find_job, find_last_look, find_latest_result
+from analysis.web.queries.campaigns import find_job, find_last_look, find_latest_result, find_newest
 from campaigns.design.stopping import StoppingRule
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
 from evalsite.accounts.models import User
+from evalsite.lib.words import counted
+
+
+def results_state(campaign: Campaign) -> str:
+    """Return what there is of a campaign's results, in a few words, "" if nothing. One query."""
+    newest = find_newest(campaign)
+    return f"{counted(newest.n_systems, 'system')}, {'final' if newest.is_final else 'interim'}" if newest else ""
 
 
 def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:

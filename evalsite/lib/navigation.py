@@ -1,8 +1,7 @@
-"""What components/side_bar.html draws: the pages of one thing in groups, and how far it is."""
+"""What components/side_bar.html draws: the pages of one thing in groups."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -22,18 +21,26 @@ class Link:
 
 @dataclass(frozen=True)
 class LinkGroup:
-    """Pages under one title; the first group of a side bar may have none."""
+    """Pages under one title; the first group of a side bar may have none.
+
+    `state`: how far what they are about is, in a few words. A group that is not open is one line: its title and state,
+    which leads to its first page.
+    """
 
     title: str
     links: Sequence[Link]
+    state: str = ""
+    is_open: bool = True
 
+    @property
+    def url(self) -> str:
+        """The address of its first page."""
+        return self.links[0].url
 
-@dataclass(frozen=True)
-class Stage:
-    """One of the stages that a thing goes through."""
-
-    title: str
-    state: Literal["past", "now", "later"]
+    @property
+    def is_current(self) -> bool:
+        """Whether the page that shows is one of its pages."""
+        return any(link.is_open for link in self.links)
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,6 @@ class SideBar:
     title: str
     url: str
     groups: Sequence[LinkGroup]
-    stages: Sequence[Stage] = ()
 
     @property
     def page(self) -> Link | None:
@@ -52,9 +58,12 @@ class SideBar:
         return next((link for link in self.links if link.is_current), None)
 
     @property
-    def stage(self) -> str:
-        """The title of the present stage, "" without stages."""
-        return next((stage.title for stage in self.stages if stage.state == "now"), "")
+    def group(self) -> LinkGroup | None:
+        """The group of the page that shows, if it has a title; else the open one of those that can be folded."""
+        titled = [group for group in self.groups if group.title]
+        return next((group for group in titled if group.is_current), None) or next(
+            (group for group in titled if group.is_open and group.state), None
+        )
 
     @property
     def links(self) -> Iterator[Link]:

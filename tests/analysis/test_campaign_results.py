@@ -244,7 +244,7 @@ def test_the_page_asks_the_database_the_same_few_times(
             ratings_file=done.ratings_file, created_by=owner, settings=done.settings, mapping=done.mapping, parent=done,
             report=done.report, finished_at=done.finished_at, created_at=done.created_at,
         )  # fmt: skip
-    with django_assert_num_queries(15) as queries:
+    with django_assert_num_queries(16) as queries:
         assert owner_client.get(page_of(pair[1])).status_code == 200
     assert sum('"report"' in query["sql"] for query in queries.captured_queries) == 2
     assert Assignment.objects.count() > 0

@@ -248,9 +248,9 @@ def test_the_page_asks_the_database_the_same_few_times(
     owner: User, owner_client: Client, django_assert_num_queries, n_hits: int
 ) -> None:
     campaign = rated_campaign(owner, n_hits=n_hits, n_workers=n_hits)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         owner_client.get(page_of(campaign))
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         owner_client.get(page_of(campaign))
 
 

@@ -68,6 +68,7 @@ def test_a_section_is_on_the_page_and_in_every_download(run: AnalysisRun, owner_
     assert '<h2 id="spread">Spread of scores <a class="anchor" href="#spread"' in page and "are spread most." in page
     assert "spread &amp; more" in page and f">{found['alder']:.1f}</td>" in page
     assert reverse("analysis:run_file", args=[run.pk, "figures/spread-bars.svg"]) in page
+    assert 'width="384" height="192"' in page, "4 by 2 inches, so that nothing moves when the figure comes"
 
     listed = owner_client.get(reverse("analysis:downloads", args=[run.pk])).text
     folder = Path(django_settings.MEDIA_ROOT) / run.folder

@@ -81,6 +81,34 @@
     return problems;
   };
 
+  const LAPTOP = 700; // pixels of height
+  const SHIFT = 0.02;
+
+  /** Whether the side bar fits a laptop, and what was drawn stayed where it was while the page was loaded. */
+  window.firstProblems = async () => {
+    const problems = [];
+    const side = document.querySelector(".side");
+    const height = side ? Math.round(side.getBoundingClientRect().top + scrollY + side.scrollHeight) : 0;
+    if (height > LAPTOP) problems.push(`the side bar ends at ${height} pixels`);
+    const moved = await layoutShift();
+    if (moved.total > SHIFT) problems.push(`the page moved by ${moved.total.toFixed(3)}: ${moved.what.join(", ")}`);
+    return problems;
+  };
+
+  /** Return by how much what was drawn has moved since the page was opened (cumulative layout shift), and what moved. */
+  const layoutShift = () =>
+    new Promise((resolve) => {
+      const shifts = [];
+      const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));
+      observer.observe({ type: "layout-shift", buffered: true });
+      setTimeout(() => {
+        shifts.push(...observer.takeRecords());
+        observer.disconnect();
+        const nodes = shifts.flatMap((each) => each.sources.map((source) => source.node)).filter((node) => node?.localName);
+        resolve({ total: shifts.reduce((sum, each) => sum + each.value, 0), what: [...new Set(nodes)].map(called) });
+      }, 100);
+    });
+
   /** Open what a reader may open, but for menus over the page; return whether anything was closed. */
   window.openEverything = () => {
     const closed = document.querySelectorAll("main details:not([data-menu], [open])");

@@ -2,7 +2,8 @@
 
 The pages are those of the URL configuration and of `permissions.csv`, so that a new one is among them. A page of a
 campaign is looked at in each state of it, and for each kind of campaign. Django draws them in this process
-(`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut or out of sight.
+(`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut or out of sight;
+side bars fit a laptop; nothing moves once it was drawn.
 axe-core looks at names, contrast, headings, landmarks, sizes of targets.
 """
 
@@ -156,6 +157,7 @@ def problems(tab: Page, seen: set[str]) -> list[str]:
             seen.update(new)
             check(where, "rules => axeProblems(rules)", {"only": _COLOURS, "colours": [*new]})
 
+    check("wide", "firstProblems()")
     tab.evaluate("setTheme('light')")
     check("wide", "pageProblems()")
     if tab.evaluate("openEverything()"):
@@ -219,6 +221,12 @@ _PAGE = "<!doctype html><html lang=en><title>t</title><meta name=viewport conten
         ("<div style='overflow-x:auto'><div style='width:2000px'>Wide", "scrolls sideways without a label"),
         ("<p style='margin-left:-90px'>Left", "is out of the window"),
         ("<header class=site-head><a href='#' style='position:absolute;left:-9px'>Home", "the navigation is cut"),
+        ("<nav class=side aria-label=s><p style='height:701px'>Long</nav>", "the side bar ends at 7"),
+        pytest.param(
+            "<i id=a></i><p style='height:600px'>Low"
+            "<script>onload = () => setTimeout(() => a.style = 'display:block;padding:99px', 50)</script>",
+            "the page moved by 0.",
+        ),
     ],
 )
 def test_a_bad_page_is_noticed(tab: Page, server: PageServer, content: str, problem: str) -> None:

@@ -14,7 +14,7 @@ from django.template import engines
 from django.urls import include, path, reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from evalsite.lib.navigation import Link, LinkGroup, SideBar, Stage
+from evalsite.lib.navigation import Link, LinkGroup, SideBar
 
 SYSTEMS = ["Copper", "Bramble", "Alder", "Drift"]
 JOB = {
@@ -101,9 +101,13 @@ def gallery(request: HttpRequest) -> HttpResponse:
             url="#",
             groups=[
                 LinkGroup("", [Link("Overview", "#")]),
-                LinkGroup("Results", [Link("Systems", "#", is_current=True), Link("Workers", "#"), Link("Files", "#")]),
+                LinkGroup("Design", [Link("Questions", "#")], "complete", is_open=False),
+                LinkGroup(
+                    "Results",
+                    [Link("Systems", "#", is_current=True), Link("Workers", "#"), Link("Files", "#")],
+                    "7 systems, final",
+                ),
             ],
-            stages=[Stage("Draft", "past"), Stage("Running", "now"), Stage("Closed", "later")],
         ),
         "stats": [
             {"label": "Ratings", "value": "18,240", "note": "of 21,120"},

@@ -8,7 +8,8 @@ from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -189,6 +190,36 @@ def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | Non
         return None
     found = runs_seen_by(user).filter(ratings_file__campaign=campaign_id, report__isnull=False).first()
     return as_seen(found) if found else None
+
+
+@dataclass(frozen=True)
+class Newest:
+    """Of what the newest result of a campaign is: so many systems, and whether no more assignments are awaited."""
+
+    n_systems: int
+    is_final: bool
+
+
+def find_newest(campaign: Campaign) -> Newest | None:
+    """Return of what the newest result of a campaign is; None without results. One query."""
+    is_awaited = Q(state__in=(Assignment.State.FINISHED, Assignment.State.ACTIVE))
+    found = AnalysisRun.objects.filter(ratings_file__campaign=campaign, finished_at__isnull=False).annotate(
+        n_systems=_count(campaign.systems.filter(is_degraded=False)),
+        n_assignments=_count(campaign.assignments.filter(is_awaited)),
+        n_hits=_count(campaign.hits.all()),
+    )
+    row = found.values_list("ratings_file__n_assignments", "n_systems", "n_assignments", "n_hits").first()
+    if row is None:
+        return None
+    n_rated, n_systems, n_wanted, n_hits = row
+    if campaign.status != Campaign.Status.CLOSED:
+        n_wanted = max(n_wanted, n_hits * campaign.workers_per_hit)
+    return Newest(n_systems, n_rated >= n_wanted)
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    """Return the number of rows of one campaign, as a part of another query."""
+    return Coalesce(Subquery(rows.order_by().values("campaign").annotate(n=Count("pk")).values("n")), 0)
 
 
 def find_shown(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | None:
