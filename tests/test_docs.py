@@ -3,30 +3,17 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields
 from itertools import count, pairwise
 from pathlib import Path
 from statistics import mean
 from urllib.parse import unquote
 
 import pytest
-from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management import load_command_class
-from django.core.management.base import BaseCommand
 from django.core.validators import URLValidator
 from django.urls import Resolver404, resolve
 from markdown_it import MarkdownIt
 
-from analysis.data.spans.weights import DEFAULTS
-from analysis.stats.designs import CHATS, TEXTS
-from analysis.stats.quality import PRESETS
-from annotation.chat.exports import DIALOGUE_COLUMNS
-from annotation.export.rows import ASSIGNMENT_COLUMNS, ITEM_COLUMNS, RATING_COLUMNS
-from campaigns.contracts.events import EVENTS
-from campaigns.design.certainty import LIKING_VARIANCE, OUTPUT_VARIANCE, RESIDUAL_VARIANCE
-from campaigns.design.worker_test import NO_TEST
-from evalsite.accounts.models import Scope
 from tests.test_permission_matrix import ADDRESSES, TABLE
 
 ROOT = Path(__file__).parent.parent
@@ -178,70 +165,3 @@ def test_sentences_are_short(document: Path) -> None:
 
 def test_a_long_sentence_is_noticed() -> None:
     assert words_per_sentence("It is short. " + "It is " + "very " * 40 + "long.") == 23
-
-
-def section_of(name: str, heading: str) -> str:
-    """Return what is below a heading of a document in docs/, up to the next one."""
-    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", guide(name), re.MULTILINE | re.DOTALL)
-    assert found, heading
-    return found[1]
-
-
-def guide(name: str) -> str:
-    """Return a document in docs/."""
-    return (ROOT / "docs" / f"{name}.md").read_text()
-
-
-@pytest.mark.parametrize("command", ["analyse", "agreement", "metrics", "plan", "simulate"])
-def test_every_option_of_a_command_is_documented(command: str) -> None:
-    """How files are read is said once, of analyse."""
-    app = "annotation" if command == "simulate" else "analysis"
-    of_command, of_all = (
-        {option for action in parser._actions for option in action.option_strings}
-        for parser in (load_command_class(app, command).create_parser("", command), BaseCommand().create_parser("", ""))
-    )
-    named = {*re.findall(r"--[a-z][a-z-]+", section_of("commands", f"evalsite {command}"))}
-    assert named <= of_command
-    elsewhere = {*re.findall(r"--[a-z][a-z-]+", section_of("commands", "evalsite analyse"))}
-    assert of_command - of_all - (elsewhere if command in ("agreement", "metrics") else set()) <= named
-
-
-@pytest.mark.parametrize(
-    ("heading", "columns"),
-    [
-        ("Files of a campaign", RATING_COLUMNS),
-        ("Files of a campaign", ASSIGNMENT_COLUMNS),
-        ("Files of a campaign", ITEM_COLUMNS),
-        ("Chats", DIALOGUE_COLUMNS),
-    ],
-)
-def test_columns_of_exports_are_documented(heading: str, columns: tuple[str, ...]) -> None:
-    assert f"`{', '.join(columns)}`" in section_of("exports", heading)
-
-
-def test_events_of_webhooks_are_documented() -> None:
-    for name, event in EVENTS.items():
-        row = next(line for line in guide("webhooks").splitlines() if line.startswith(f"| `{name}` |"))
-        assert all(f"`{field.name}`" in row for field in fields(event) if field.name not in ("event", "title"))
-
-
-def test_scopes_presets_and_lists_of_plug_ins_are_those_of_the_code() -> None:
-    assert re.findall(r"^\| `(\w+)` \|", section_of("api", "Tokens"), re.MULTILINE) == Scope.values
-    table = guide("method/worker-test").partition("\n## ")[0]
-    presets = re.findall(r"^\| `([\w-]+)`(?: \(\w+\))? \|", table, re.MULTILINE)
-    assert {*presets} == {*PRESETS, NO_TEST}
-    lists = re.findall(r"`(EVALSITE_\w+)` \|$", section_of("plugins", "Kinds of plug-ins"), re.MULTILINE)
-    assert len(lists) == 9
-    assert all(isinstance(getattr(settings, name), list | dict) for name in lists)
-
-
-def test_numbers_of_planning_and_of_errors_are_those_of_the_code() -> None:
-    rows = section_of("method/planning", "The model")
-    for model in (TEXTS, CHATS):
-        numbers = model.liking, model.source, model.output, model.residual, model.criterion, model.degradation
-        assert " | ".join(f"{each:g}" for each in numbers if each) in re.sub(r"(\| )+\| ", "| ", rows)
-    formula = section_of("method/planning", "The formula of *Who rates?*")
-    for variance in (LIKING_VARIANCE, OUTPUT_VARIANCE, RESIDUAL_VARIANCE):
-        assert f"| {variance} |" in formula
-    weights = guide("method/error-spans")
-    assert all(f"| {weight:g} |" in weights for weight in DEFAULTS.values())

@@ -78,7 +78,7 @@ _SECTIONS = {
     "ethics#what-is-stored": ("monitoring:protection",),
     # Results, of campaigns and of ratings files
     "first-campaign#7-read-the-results": ("analysis:campaign_results", "analysis:run", "shared:run"),
-    "ratings#other-kinds-of-responses": ("analysis:campaign_section", "analysis:section", "shared:section"),
+    "method": ("analysis:campaign_section", "analysis:section", "shared:section"),
     "method/conclusions#differences-between-systems": (
         "analysis:campaign_pairs",
         "analysis:pairs",
