@@ -41,7 +41,7 @@ pages: .venv/test
 seeds: .venv/test
 	$(BIN)/python -m tests.chance $(or $(SEEDS),50)
 
-# The pictures of docs/protocols.md, from the pages as they are.
+# The pictures of the guides, from the pages as they are.
 pictures: .venv/test
 	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
 

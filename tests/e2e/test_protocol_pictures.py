@@ -1,8 +1,9 @@
-"""A picture of each protocol's page for the guide; `make pictures` draws them again from the pages as they are."""
+"""Pictures for the guides: each protocol's page, and pages of researchers; `make pictures` draws them as they are."""
 
 import io
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from django.urls import reverse
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
+from analysis.web.examples import load_examples
 from annotation.pages.previews import SAMPLE_HIT
+from annotation.raters.lists import RaterEntry
+from annotation.services.invitations import invite_raters
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign, Output, Source, System
@@ -30,7 +34,7 @@ CARD_SIZE = (480, 300)
 COLOURS = 64
 # A file of another name, where the protocol's own is another picture.
 NAMES = {"ranking": "ranking-item"}
-_CHATS = ("compare-chats",)
+_CHATS = ("compare-chats", "ssa-chat")
 PICTURES = {
     each.slug: NAMES.get(each.slug, each.slug) for each in list_protocols() if each.chat is None or each.slug in _CHATS
 }
@@ -186,3 +190,56 @@ def test_browser_draw(live_server, tab: Page, owner: User, slug: str) -> None:
         content = as_small_png(content)
         assert len(content) <= LARGEST
         (IMAGES / f"{PICTURES[slug]}.png").write_bytes(content)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page of an example that a guide shows: the example's protocol, the page's address, how high the picture is."""
+
+    protocol: str
+    address: str
+    height: int = 640
+
+
+PAGES = {
+    "create": Shown("", "campaigns:new", 760),
+    "hits": Shown("mrc-fluency", "campaigns:design", 760),
+    "findings": Shown("likert", "analysis:campaign_results", 900),
+    "overview": Shown("mrc-fluency", "campaigns:campaign", 760),
+    "raters": Shown("mrc-fluency", "monitoring:raters", 900),
+}
+"""Pages that guides show, by the name of the picture."""
+
+
+def test_each_picture_is_in_a_guide_and_each_picture_of_a_page_is_drawn() -> None:
+    """And small enough."""
+    texts = "".join(path.read_text() for path in [*IMAGES.parent.glob("*.md"), IMAGES.parents[1] / "README.md"])
+    assert {path.stem for path in IMAGES.iterdir()} == {*PICTURES.values(), *PAGES}
+    assert [path.name for path in IMAGES.iterdir() if f"images/{path.name})" not in texts] == []
+    assert [path.name for path in IMAGES.iterdir() if path.stat().st_size > LARGEST] == []
+
+
+@pytest.fixture
+def examples(owner: User) -> dict[str, Campaign]:
+    """The examples whose pages guides show, and two raters of the draft."""
+    protocols = {each.protocol for each in PAGES.values() if each.protocol}
+    found = {campaign.protocol: campaign for campaign in load_examples(owner, lambda _: None, protocols)}
+    invite_raters(
+        campaign=found["mrc-fluency"], raters=[RaterEntry("Ada", "ada@example.org"), RaterEntry("Bo", "bo@example.org")]
+    )
+    return found
+
+
+@pytest.mark.skipif(not os.environ.get("DRAW_PICTURES"), reason="make pictures draws them")
+@pytest.mark.django_db(transaction=True)
+def test_browser_draw_pages(live_server, tab: Page, owner: User, examples: dict[str, Campaign]) -> None:
+    cookie = signed_in(owner).cookies[settings.SESSION_COOKIE_NAME].value
+    tab.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+    for name, shown in PAGES.items():
+        args = [examples[shown.protocol].public_id] if shown.protocol else []
+        tab.set_viewport_size({"width": 1200, "height": shown.height})
+        tab.goto(live_server.url + reverse(shown.address, args=args))
+        tab.wait_for_load_state("networkidle")
+        content = as_small_png(tab.screenshot())
+        assert len(content) <= LARGEST, f"{name}: {len(content)} bytes"
+        (IMAGES / f"{name}.png").write_bytes(content)

@@ -151,7 +151,7 @@ def test_a_table_without_names_of_columns_has_no_head(settings, tmp_path: Path) 
 
 def test_what_a_document_has_of_html_and_outside_the_site(settings, tmp_path: Path) -> None:
     text = (
-        "# One & two\n\n![A picture](images/rating.png) <b>bold</b> [a file](../README.md)\n\n"
+        "# One & two\n\n![A picture](images/qg.png) <b>bold</b> [a file](../README.md)\n\n"
         "## Same\n\n## Same\n\n### `code` & *more*\n"
     )
     (tmp_path / "own.md").write_text(text)
@@ -162,4 +162,4 @@ def test_what_a_document_has_of_html_and_outside_the_site(settings, tmp_path: Pa
     assert page.contents[1].parts[0].anchor == "code--more"
     assert "&lt;b&gt;bold" in page.html
     assert "<a>a file</a>" in page.html
-    assert 'src="/static/guides/rating.png" alt="A picture"' in page.html
+    assert 'src="/static/guides/qg.png" alt="A picture"' in page.html
