@@ -1,6 +1,7 @@
 // @ts-check
 // `<form method="get" data-choose="#cards">`: whatever is chosen or typed, the part of the page that the selector names is
-// fetched anew; `[data-autosubmit-button]`, the way without script, is hidden.
+// fetched anew, and its heading is said in `[data-choose-status]`; `[data-autosubmit-button]`, the way without script, is
+// hidden.
 
 const PAUSE_MS = 150;
 
@@ -21,6 +22,8 @@ export function mount(el) {
     const [ours, theirs] = [document.querySelector(selector), page.querySelector(selector)];
     if (!ours || !theirs || latest !== url) return;
     ours.replaceChildren(...theirs.childNodes);
+    const status = el.querySelector("[data-choose-status]");
+    if (status) status.textContent = document.querySelector(`${selector} h2`)?.textContent ?? "";
     history.replaceState(history.state, "", url);
   };
   const soon = (/** @type {number} */ pause) => {

@@ -199,3 +199,37 @@ def test_browser_from_a_file_of_two_criteria_to_latex(tab: Page, tmp_path: Path)
 
     assert "alder" in table and "\\begin{tabular}" in table
     assert hand.n_clicks <= 8
+
+
+def test_browser_cards_follow_what_is_chosen_and_typed(tab: Page) -> None:
+    tab.goto("/campaigns/new/")
+    first = tab.locator(".protocol-card h3").first
+    tab.get_by_role("radio", name="Anything").first.focus()
+    for _ in range(4):  # with the keyboard alone
+        tab.keyboard.press("ArrowRight")
+    expect(tab.get_by_role("radio", name="Summaries")).to_be_checked()
+    expect(first).to_have_text("Direct Assessment, summary")
+    expect(tab.get_by_role("status").filter(has_text="protocols fit")).to_have_count(1)
+    expect(tab.locator(".is-other").filter(has=tab.get_by_role("heading", name="MQM"))).to_contain_text(
+        "It is for translations and documents."
+    )
+    tab.get_by_role("radio", name="Choose points").check(force=True)
+    expect(first).to_have_text("Likert scales")
+    tab.reload()  # the address says what was chosen
+    expect(tab.get_by_role("radio", name="Choose points")).to_be_checked()
+    tab.goto("/campaigns/new/")
+    tab.get_by_role("searchbox").press_sequentially("ssa")
+    expect(tab.locator(".protocol-card")).to_have_count(2)
+
+
+def test_browser_a_card_is_chosen_without_script(browser: Browser, address: str, tab: Page) -> None:
+    context = browser.new_context(
+        base_url=address, java_script_enabled=False, storage_state=tab.context.storage_state()
+    )
+    page = context.new_page()
+    page.goto("/campaigns/new/")
+    page.get_by_role("radio", name="Replies").check(force=True)
+    page.get_by_role("button", name="Show what fits").click()
+    page.get_by_role("button", name="Choose Sensible and specific replies (SSA)", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Upload outputs")
+    context.close()
