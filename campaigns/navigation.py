@@ -134,14 +134,7 @@ _GROUPS = {
             if not page.is_optional
         ),
     ),
-    _SETTINGS: (
-        _Page("settings", "General", "campaigns:settings"),
-        _Page("protection", "Personal data", "monitoring:protection"),
-        _Page("webhooks", "Webhooks", "campaigns:webhooks", lambda campaign: has_role(campaign, Role.EDITOR)),
-        _Page("members", "Members", "campaigns:members"),
-        _Page("audit", "Audit log", "campaigns:audit", lambda campaign: has_role(campaign, Role.OWNER)),
-        _Page("archive", "Archive, delete", "campaigns:archive", lambda campaign: has_role(campaign, Role.OWNER)),
-    ),
+    _SETTINGS: (_Page("settings", "Settings", "campaigns:settings"),),
 }
 
 _Status = Campaign.Status
@@ -189,7 +182,7 @@ def side_bar(
         title=campaign.name,
         url=reverse("campaigns:campaign", args=[campaign.public_id]),
         groups=[
-            LinkGroup(title, shown, states.get(title, ""), is_open=title in ("", opened))
+            LinkGroup(title, shown, states.get(title, ""), is_open=title in ("", opened) and title != _SETTINGS)
             for title, shown in groups.items()
             if shown
         ],

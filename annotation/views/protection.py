@@ -17,7 +17,7 @@ def protection(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Show it, for the campaign as it is set up now."""
     kinds = [each.response_kind for each in campaign.criteria.all()]
     roles = Counter(campaign.memberships.values_list("role", flat=True))
-    context = campaign_context(campaign, "protection") | {
+    context = campaign_context(campaign, "settings") | {
         "platform": campaign.crowd_platform,
         "hosts": _hosts(campaign),
         "has_texts": any(kind.is_written for kind in kinds),

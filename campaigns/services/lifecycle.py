@@ -51,7 +51,7 @@ def launch_campaign(*, campaign: Campaign, is_confirmed: bool = False) -> None:
     if locked.is_launched:
         return
     if locked.archived_at:
-        raise DomainError("archived", "The campaign is archived. Unarchive it first: Settings → Archive, delete.")
+        raise DomainError("archived", "The campaign is archived. Unarchive it first: Settings → Archive.")
     steps = checklist(locked)
     if lacks := missing(steps):
         text = " ".join(f"{step.title}: {step.text}" for step in lacks)

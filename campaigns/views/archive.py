@@ -15,6 +15,7 @@ from campaigns.services.deletion import count_contents, refusals_of, request_del
 from campaigns.services.lifecycle import archive_campaign, unarchive_campaign
 from campaigns.views.access import back_to, campaign_view, render_form
 from campaigns.views.autosave import sent
+from campaigns.views.settings import show_settings, to_settings
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import CONFLICT, DomainError
@@ -31,15 +32,17 @@ def archive(request: SignedInRequest, public_id: UUID) -> HttpResponseBase:
         return redirect("campaigns:list")
 
 
-@campaign_view("GET", "POST", to_change=Role.OWNER, refused=back_to("campaigns:archive"), while_deleting=True)
+@campaign_view("GET", "POST", to_change=Role.OWNER, refused=back_to("campaigns:settings"), while_deleting=True)
 def _archive(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Say what archiving and deleting mean, and archive or unarchive; of one that is being deleted, show how far."""
-    context = campaign_context(campaign, "archive")
+    """Show the settings; archive or unarchive; of a campaign that is being deleted, show how far that is."""
     if campaign.is_being_deleted:
         job = campaign.deletion_job
         # Asked for by the job's own address: that of the campaign goes with it.
         is_mine = job is not None and job.owner_id == request.user.pk
-        context |= {"job": job, "job_state": job_state(job) if job and is_mine else None}
+        context = campaign_context(campaign, "settings") | {
+            "job": job,
+            "job_state": job_state(job) if job and is_mine else None,
+        }
         return render(request, "campaigns/deleting.html", context | {"done_url": request.path})
     form = ArchiveForm(sent(request))
     if request.method == "POST" and form.is_valid():
@@ -49,8 +52,8 @@ def _archive(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             return redirect("campaigns:list")
         unarchive_campaign(campaign=campaign)
         messages.success(request, f"“{campaign.name}” is in the list again.")
-        return redirect("campaigns:archive", campaign.public_id)
-    return render(request, "campaigns/archive.html", context)
+        return to_settings(campaign, "archive")
+    return show_settings(request, campaign)
 
 
 @campaign_view("GET", "POST", to_read=Role.OWNER, to_change=Role.OWNER)
@@ -70,7 +73,7 @@ def delete(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
                 return redirect("campaigns:archive", campaign.public_id)
             messages.success(request, f"“{campaign.name}” was deleted.")
             return redirect("campaigns:list")
-    context = campaign_context(campaign, "archive") | {
+    context = campaign_context(campaign, "settings") | {
         "form": form,
         "contents": count_contents(campaign),
         "refusals": refusals_of(campaign),

@@ -23,7 +23,7 @@ def audit(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     is_valid = form.is_valid()
     found = list_entries(campaign=campaign.public_id, **(form.cleaned_data if is_valid else {}))
     page = Paginator(found if is_valid else found.none(), _PAGE).get_page(request.GET.get("page"))
-    context = campaign_context(campaign, "audit") | {
+    context = campaign_context(campaign, "settings") | {
         "form": form,
         "is_filtered": not is_valid or any(form.cleaned_data.values()),
         "page_obj": page,

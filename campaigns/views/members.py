@@ -10,8 +10,7 @@ from django.utils import timezone
 from campaigns.forms.campaigns import MemberForm, RoleForm
 from campaigns.invitations import link_path, list_member_invitations
 from campaigns.models import Campaign
-from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_membership_of, has_role, is_member, list_members
+from campaigns.queries import Role, get_membership_of, is_member
 from campaigns.services.members import (
     change_role,
     invite_member,
@@ -19,45 +18,18 @@ from campaigns.services.members import (
     remove_member,
     withdraw_invitation,
 )
-from campaigns.views.access import campaign_view, render_form
+from campaigns.views.access import campaign_view
 from campaigns.views.autosave import sent
+from campaigns.views.settings import show_settings, to_settings
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_act
 from evalsite.lib.errors import DomainError
 
 
-def _page(
-    request: SignedInRequest,
-    campaign: Campaign,
-    error: DomainError | None = None,
-    form: MemberForm | None = None,
-) -> HttpResponse:
-    context = campaign_context(campaign, "members")
-    context |= {
-        "memberships": list_members(campaign),
-        "roles": Role.choices,
-        "form": form or MemberForm(),
-        "error": error,
-    }
-    if has_role(campaign, Role.OWNER):
-        has_mail, now = is_mail_set_up(), timezone.now()
-        context["has_mail"] = has_mail
-        context["invitations"] = [
-            {
-                "invitation": each,
-                "has_expired": each.expires_at <= now,
-                # Who has mail has the link from there: an owner could make the account in their place.
-                "url": "" if has_mail else request.build_absolute_uri(link_path(each)),
-            }
-            for each in list_member_invitations(campaign)
-        ]
-    return render_form(request, "campaigns/members.html", context)
-
-
 @campaign_view("GET", "POST", to_change=Role.OWNER)
 def members(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """List the members and who is invited; invite one."""
+    """Show the settings, where members and who is invited are listed; invite one."""
     form = MemberForm(sent(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -68,10 +40,10 @@ def members(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
                 messages.success(request, f"The invitation was mailed to {invitation.email}.")
             else:
                 messages.success(request, f"Invited. Now send the link below to {invitation.email}.")
-            return redirect("campaigns:members", campaign.public_id)
+            return to_settings(campaign, "members")
         except DomainError as error:
             form.add_error("email", error.message)
-    return _page(request, campaign, form=form)
+    return show_settings(request, campaign, member_form=form)
 
 
 @campaign_view("POST", to_change=Role.OWNER)
@@ -81,10 +53,10 @@ def withdraw(request: SignedInRequest, campaign: Campaign, member_invitation_id:
         note_act(about=found.email)
         messages.success(request, f"The invitation of {found.email} was withdrawn. Its link has ended.")
     withdraw_invitation(campaign=campaign, invitation_id=member_invitation_id)
-    return redirect("campaigns:members", campaign.public_id)
+    return to_settings(campaign, "members")
 
 
-@campaign_view("POST", to_change=Role.OWNER, refused=_page)
+@campaign_view("POST", to_change=Role.OWNER, refused=show_settings)
 def member(request: SignedInRequest, campaign: Campaign, membership_id: int) -> HttpResponse:
     """Give a member another role."""
     membership = get_membership_of(campaign, membership_id)
@@ -94,15 +66,15 @@ def member(request: SignedInRequest, campaign: Campaign, membership_id: int) -> 
     note_act(about=membership.user.email)
     change_role(campaign=campaign, membership=membership, role=form.cleaned_data["role"])
     messages.success(request, f"{membership.user} has another role now.")
-    return redirect("campaigns:members", campaign.public_id)
+    return to_settings(campaign, "members")
 
 
-@campaign_view("POST", to_change=Role.OWNER, refused=_page)
+@campaign_view("POST", to_change=Role.OWNER, refused=show_settings)
 def remove(request: SignedInRequest, campaign: Campaign, membership_id: int) -> HttpResponse:
     """Take a member out: another, or oneself."""
     with suppress(Http404):  # somebody has removed them before
         note_act(about=get_membership_of(campaign, membership_id).user.email)
     remove_member(campaign=campaign, membership_id=membership_id)
     if is_member(request.user, campaign):
-        return redirect("campaigns:members", campaign.public_id)
+        return to_settings(campaign, "members")
     return redirect("campaigns:list")

@@ -1,36 +1,96 @@
-"""Settings of a campaign: general ones, what workers read, and the rules of chats."""
+"""Settings of a campaign: the page of all of them; what workers read, the payment, and the rules of chats."""
 
 from typing import Any
 from uuid import uuid4
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
 
 from campaigns.checklist import blanks_of
 from campaigns.design.drawing import is_choice
+from campaigns.forms.campaigns import MemberForm
 from campaigns.forms.partial import PartialForm
 from campaigns.forms.settings import ChatForm, InstructionsForm, SettingsForm
+from campaigns.forms.webhooks import WebhookForm
 from campaigns.hit_queries import count_outputs
-from campaigns.models import Campaign
+from campaigns.invitations import link_path, list_member_invitations
+from campaigns.models import Campaign, Webhook
 from campaigns.navigation import campaign_context
 from campaigns.protocols import get_protocol
-from campaigns.queries import contents_of
+from campaigns.queries import Role, contents_of, list_members, list_webhooks
 from campaigns.services.campaigns import change_campaign, default_instructions
 from campaigns.services.screens import change_chat_rules
 from campaigns.views.access import campaign_view, only_live, render_form
 from campaigns.views.autosave import save_form, sent
+from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.requests import SignedInRequest
+from evalsite.lib.errors import DomainError
+
+
+@sensitive_variables()
+def show_settings(
+    request: SignedInRequest,
+    campaign: Campaign,
+    error: DomainError | None = None,
+    *,
+    form: SettingsForm | None = None,
+    member_form: MemberForm | None = None,
+    webhook_form: WebhookForm | None = None,
+    made: Webhook | None = None,
+    secret: str = "",
+) -> HttpResponse:
+    """Show all settings, each kind under its heading; the forms are those that were refused, `made` a new webhook.
+
+    `error` is what a button was answered. Ten queries at most, however many there are of anything.
+    """
+    sent_forms = [form, member_form, webhook_form]
+    form = form or SettingsForm(campaign)
+    # Of HITs that all hold the same, none can be preferred
+    is_even = campaign.is_adaptive and not is_choice(count_outputs(campaign))
+    context = _context(campaign, "settings", form) | {"copy_id": uuid4(), "is_even": is_even, "error": error}
+    context |= {
+        "memberships": list_members(campaign),
+        "roles": Role.choices,
+        "member_form": member_form or MemberForm(),
+    }
+    if context["is_owner"]:
+        context |= _invitations(request, campaign)
+    if context["can_edit"]:
+        context |= {"webhooks": list_webhooks(campaign), "webhook_form": webhook_form or WebhookForm()}
+        context |= {"made": made, "secret": secret}
+    is_refused = any(each.is_bound for each in sent_forms if each)
+    return render_form(request, "campaigns/settings.html", context, is_refused=is_refused)
+
+
+def _invitations(request: SignedInRequest, campaign: Campaign) -> dict[str, Any]:
+    """Return who is invited, with their links where the site sends no mail."""
+    has_mail, now = is_mail_set_up(), timezone.now()
+    invitations = [
+        {
+            "invitation": each,
+            "has_expired": each.expires_at <= now,
+            # Who has mail has the link from there: an owner could make the account in their place.
+            "url": "" if has_mail else request.build_absolute_uri(link_path(each)),
+        }
+        for each in list_member_invitations(campaign)
+    ]
+    return {"has_mail": has_mail, "invitations": invitations}
+
+
+def to_settings(campaign: Campaign, heading: str = "") -> HttpResponse:
+    """Lead to the settings of a campaign, to what is under a heading."""
+    url = reverse("campaigns:settings", args=[campaign.public_id])
+    return redirect(f"{url}#{heading}" if heading else url)
 
 
 @campaign_view("GET", "POST")
 def settings(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Name, lease, accessible mode, worker test."""
+    """Show all settings; save those of the form: name, lease, accessible mode, worker test, method."""
     form = SettingsForm(campaign, sent(request))
-    if answer := _save(request, campaign, form, reload=".side-title"):
-        return answer
-    # Of HITs that all hold the same, none can be preferred
-    is_even = campaign.is_adaptive and not is_choice(count_outputs(campaign))
-    context = _context(campaign, "settings", form) | {"copy_id": uuid4(), "is_even": is_even}
-    return render_form(request, "campaigns/settings.html", context)
+    return _save(request, campaign, form, reload=".side-title") or show_settings(request, campaign, form=form)
 
 
 @campaign_view("GET", "POST")

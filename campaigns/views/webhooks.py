@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_variables
 from campaigns.forms.webhooks import WebhookForm
 from campaigns.models import Campaign, Webhook
 from campaigns.navigation import campaign_context
-from campaigns.queries import Role, get_delivery_of, get_webhook_of, list_deliveries, list_webhooks
+from campaigns.queries import Role, get_delivery_of, get_webhook_of, list_deliveries
 from campaigns.services.webhooks import (
     KEPT_FOR,
     add_webhook,
@@ -21,6 +21,7 @@ from campaigns.services.webhooks import (
 )
 from campaigns.views.access import back_to, campaign_view, render_form
 from campaigns.views.autosave import save_form, sent
+from campaigns.views.settings import show_settings, to_settings
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
 
@@ -31,7 +32,7 @@ _PER_PAGE = 25
 @sensitive_variables()
 @campaign_view("GET", "POST", to_read=Role.EDITOR)
 def webhooks(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """List the webhooks; add one, and show its secret this once."""
+    """Show the settings, where webhooks are listed; add one, and show its secret this once."""
     form, made, secret = WebhookForm(data=sent(request)), None, ""
     if form.is_bound and form.is_valid():
         try:
@@ -39,9 +40,7 @@ def webhooks(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             form = WebhookForm()
         except DomainError as error:
             form.refuse(error)
-    context = campaign_context(campaign, "webhooks")
-    context |= {"webhooks": list_webhooks(campaign), "form": form, "made": made, "secret": secret}
-    return render_form(request, "campaigns/webhooks.html", context, is_refused=form.is_bound)
+    return show_settings(request, campaign, webhook_form=form, made=made, secret=secret)
 
 
 @campaign_view("GET", "POST", to_read=Role.EDITOR)
@@ -68,7 +67,7 @@ def remove(request: SignedInRequest, campaign: Campaign, webhook_id: int) -> Htt
     """Remove a webhook."""
     remove_webhook(webhook=get_webhook_of(campaign, webhook_id))
     messages.success(request, "The webhook is removed.")
-    return redirect("campaigns:webhooks", campaign.public_id)
+    return to_settings(campaign, "webhooks")
 
 
 @campaign_view("POST", refused=back_to("campaigns:webhook", "webhook_id"))
@@ -84,6 +83,6 @@ def _page(
     request: SignedInRequest, campaign: Campaign, found: Webhook, form: WebhookForm, *, secret: str = ""
 ) -> HttpResponse:
     page = Paginator(list_deliveries(found), _PER_PAGE).get_page(request.GET.get("page"))
-    context = campaign_context(campaign, "webhooks")
+    context = campaign_context(campaign, "settings")
     context |= {"webhook": found, "form": form, "secret": secret, "page_obj": page, "n_days": KEPT_FOR.days}
     return render_form(request, "campaigns/webhook.html", context, is_refused=form.is_bound)

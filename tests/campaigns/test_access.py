@@ -40,8 +40,8 @@ QUERIES = {
     "criteria": 4,
     "screen": 4,
     "instructions": 3,
-    "settings": 5,  # the systems that a stopping rule may name, and what is asked, for which methods are offered
-    "members": 5,
+    "settings": 8,  # the systems that a stopping rule may name, what is asked, for which methods are offered; members
+    "members": 8,  # as the settings
 }
 
 

@@ -27,7 +27,7 @@ OWNER, COLLEAGUE, STRANGER = "owner@example.org", "colleague@example.org", "stra
 def test_who_cannot_be_invited(owner_client: Client, stranger, campaign: Campaign, email: str, role: str) -> None:
     response = owner_client.post(url(campaign), {"email": email, "role": role})
     assert response.status_code == 422
-    assert response.context["form"].errors
+    assert response.context["member_form"].errors
     assert not campaign.member_invitations.exists()
 
 

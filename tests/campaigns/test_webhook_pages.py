@@ -34,7 +34,7 @@ def secret_on(page: Any) -> str:
 
 
 def test_a_webhook_is_added_and_its_secret_shown_once(owner_client: Client, campaign: Campaign) -> None:
-    assert "No webhooks yet" in owner_client.get(address(campaign)).text
+    assert "Delivered" not in owner_client.get(address(campaign)).text
     page = owner_client.post(
         address(campaign), {"url": URL, "events": ["", "hits.finished", "job.failed"], "is_active": "true"}
     )
@@ -67,7 +67,7 @@ def test_what_is_wrong_is_said_at_its_field(
     owner_client: Client, campaign: Campaign, sent: dict[str, Any], field: str
 ) -> None:
     page = owner_client.post(address(campaign), sent)
-    assert (page.status_code, list(page.context["form"].errors)) == (422, [field])
+    assert (page.status_code, list(page.context["webhook_form"].errors)) == (422, [field])
     assert not campaign.webhooks.exists()
 
 
