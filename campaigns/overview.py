@@ -36,6 +36,6 @@ def overview_parts(campaign: Campaign, user: User) -> list[OverviewPart]:
     return [part for part in found if part]
 
 
-def first_step(parts: Sequence[OverviewPart]) -> NextStep | None:
-    """Return what is to be done next: the step of the first part that has one."""
-    return next((part.next_step for part in parts if part.next_step), None)
+def next_steps(parts: Sequence[OverviewPart]) -> list[NextStep]:
+    """Return what needs to be done, what comes first first."""
+    return [part.next_step for part in parts if part.next_step]

@@ -1,15 +1,27 @@
 """What a campaign's overview and side bar show of its ratings: the finding, as soon as there is one."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.urls import reverse
 
 from analysis.methods import method_of
+from analysis.models import AnalysisRun
+from analysis.results.interval_plot import plot_intervals
+from analysis.results.report_sections import sections_of
+from analysis.results.values import get_ranking, get_totals
 from analysis.web.looks import describe_course
+from analysis.web.navigation import result_url
 from analysis.web.queries.campaigns import find_job, find_last_look, find_latest_result, find_newest
+from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE
 from campaigns.design.stopping import StoppingRule
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
 from evalsite.accounts.models import User
 from evalsite.lib.words import counted
+
+_SENTENCES = 3
+"""Of the text for a colleague."""
 
 
 def results_state(campaign: Campaign) -> str:
@@ -19,14 +31,13 @@ def results_state(campaign: Campaign) -> str:
 
 
 def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
-    """Return what the newest result finds; of a closed campaign it is the next step. Three queries at most."""
+    """Return what the newest result finds; of a closed campaign with its figure and a text. Three queries at most."""
     url = reverse("analysis:campaign_results", args=[campaign.public_id])
     is_closed = campaign.status == Campaign.Status.CLOSED
     if latest := find_latest_result(user, campaign.pk):
         findings = method_of(latest.report).findings(latest.report)
-        if is_closed:
-            return OverviewPart(next_step=NextStep("Finding", " ".join(findings), "See the results", url))
-        return OverviewPart("analysis/overview.html", {"findings": findings, "results_url": url})
+        context = {"findings": findings, "results_url": url}
+        return OverviewPart("analysis/overview.html", context | (_closed(latest, findings) if is_closed else {}))
     if not is_closed:
         return None
     if find_job(campaign):
@@ -34,6 +45,22 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
         return OverviewPart(next_step=NextStep("The results are on their way", text, "See the results", url))
     text = "The campaign is closed. Ratings of finished HITs can be analysed at any time."
     return OverviewPart(next_step=NextStep("Analyse the ratings", text, "Go to the results", url))
+
+
+def _closed(run: AnalysisRun, findings: Sequence[str]) -> dict[str, Any]:
+    """Return what the overview of a closed campaign has besides: the figure, a text, and where downloads are."""
+    totals = get_totals(run.report)
+    figures = [each for section in sections_of(run.report) if section.page == FIRST_PAGE for each in section.figures]
+    workers, systems = counted(totals.n_workers, "worker"), counted(totals.n_systems, "system")
+    did = f"{workers} gave {counted(totals.n_ratings, 'rating')} of" if totals.n_ratings else f"{workers} compared"
+    begin = f"In “{run.ratings_file.title}”, {did} {systems}."
+    return {
+        "run": run,
+        "plot": plot_intervals(get_ranking(run.report)) if method_of(run.report).is_study else None,
+        "figure": figures[0] if figures else None,
+        "colleague": " ".join([begin, *findings[: _SENTENCES - 1]]),
+        "downloads_url": result_url(run, DOWNLOADS).split("?")[0],
+    }
 
 
 def stopping_part(campaign: Campaign, user: User) -> OverviewPart | None:

@@ -10,18 +10,14 @@ from campaigns.queries import Role, has_role
 from evalsite.accounts.models import User
 
 
-def progress_part(campaign: Campaign, user: User) -> OverviewPart:
-    """Return how far the workers of a launched campaign are. Four queries at most."""
+def progress_part(campaign: Campaign, user: User) -> OverviewPart | None:
+    """Return how far the workers of a campaign are; None of a closed one. Four queries at most."""
+    if campaign.status == Campaign.Status.CLOSED:
+        return None
     totals = get_totals(campaign, timezone.now())
     step, can_invite = None, has_role(campaign, Role.EDITOR) and not campaign.crowd_platform.has_account
-    if campaign.status == Campaign.Status.RUNNING:
-        if not totals.n_assignments and can_invite:
-            url = reverse("monitoring:raters", args=[campaign.public_id])
-            text = "The campaign is running and nobody has begun yet. Raters come by a link that you send them."
-            step = NextStep("Send raters their link", text, "Go to the raters", url)
-        elif totals.n_assignments:
-            url = reverse("monitoring:progress", args=[campaign.public_id])
-            done = f"{totals.n_finished:,} of {totals.n_wanted:,} assignments are finished."
-            text = f"{done} The results are computed when the last one ends."
-            step = NextStep("Workers are rating", text, "See progress", url)
-    return OverviewPart("monitoring/overview.html", {"totals": totals}, step)
+    if campaign.status == Campaign.Status.RUNNING and not totals.n_assignments and can_invite:
+        url = reverse("monitoring:raters", args=[campaign.public_id])
+        text = "The campaign is running and nobody has begun yet. Raters come by a link that you send them."
+        step = NextStep("Send raters their link", text, "Go to the raters", url)
+    return OverviewPart("monitoring/overview.html", {"totals": totals, "wanted": f"of {totals.n_wanted:,}"}, step)

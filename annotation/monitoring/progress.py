@@ -66,6 +66,17 @@ class AssignmentTotals:
         window = min(LATELY, self.at - self.first_started_at)
         return window / self.n_finished_lately * max(self.n_wanted - self.n_finished, 0)
 
+    @property
+    def n_a_day(self) -> float | None:
+        """How many HITs are finished in a day, at the rate of the last 24 h; None where none was finished in them."""
+        left = self.time_left
+        return max(self.n_wanted - self.n_finished, 0) / (left / timedelta(days=1)) if left else None
+
+    @property
+    def done_at(self) -> datetime | None:
+        """When the last HIT is finished at that rate."""
+        return self.at + self.time_left if self.time_left else None
+
 
 def get_totals(campaign: Campaign, now: datetime) -> AssignmentTotals:
     """Return the sums of the campaign's assignments. Three queries, four if it is live: dead chats are not rated."""

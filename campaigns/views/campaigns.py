@@ -1,7 +1,7 @@
 """The list of campaigns, the overview of one, and its life: launching, closing, duplicating."""
 
 from collections.abc import Callable, Sequence
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -16,7 +16,7 @@ from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm
 from campaigns.invitations import link_path, list_invitations_to
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of, worker_link
-from campaigns.overview import NextStep, first_step, overview_parts
+from campaigns.overview import NextStep, next_steps, overview_parts
 from campaigns.queries import (
     Role,
     contents_of,
@@ -70,13 +70,18 @@ def _overview(request: SignedInRequest, campaign: Campaign, error: DomainError |
         "parent": parent,
         "replications": replications,
         "refused": error,
+        "copy_id": uuid4(),
     }
     if campaign.is_launched:
         parts = overview_parts(campaign, request.user)
-        context |= {"link": worker_link(request, campaign), "parts": parts, "step": first_step(parts)}
+        steps = next_steps(parts)
+        context |= {"link": worker_link(request, campaign), "parts": parts}
+        context |= {"step": steps[0] if steps else None, "more_steps": steps[1:]}
     else:
-        steps = checklist(campaign, contents)
-        context |= {"steps": steps, "step": _step_of(campaign, missing(steps)), "to_confirm": to_confirm(steps)}
+        checks = checklist(campaign, contents)
+        lacking = missing(checks)
+        context |= {"steps": checks, "step": _step_of(campaign, lacking), "to_confirm": to_confirm(checks)}
+        context |= {"next_key": lacking[0].key if lacking else "", "n_done": len(checks) - len(lacking)}
         context["total"] = campaign.reward * contents.n_places
     return render(request, "campaigns/campaign.html", context)
 

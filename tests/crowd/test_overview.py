@@ -39,7 +39,7 @@ def test_raters_get_their_link_and_then_progress_is_watched(
     assert leads_to(owner_client, campaign, "monitoring:raters")
     assert overview(colleague_client, campaign).context["step"] is None  # a viewer cannot send links
     start_assignment(campaign=campaign, worker_key="ann", consented=True)
-    assert leads_to(owner_client, campaign, "monitoring:progress")
+    assert "Nothing needs you now." in overview(owner_client, campaign).text
     assert "1 active" in overview(colleague_client, campaign).text
 
 
@@ -70,8 +70,11 @@ def test_the_finding_is_what_to_look_at_in_the_end(owner: User, owner_client: Cl
     assert "analysed" in overview(owner_client, campaign).text
     run = analysed(campaign)
     page = overview(owner_client, campaign)
-    assert leads_to(owner_client, campaign, "analysis:campaign_results")
-    assert find(run.report)[0] in unescape(page.text)
+    text, findings = unescape(page.text), find(run.report)
+    assert page.context["step"] is None and f"{findings[0]} {findings[1]}</p>" in text, "for a colleague"
+    assert "Copy for the next campaign" in text
+    assert f"{reverse('analysis:campaign_downloads', args=[campaign.public_id])}#share" in text
+    assert 'class="interval-strip"' in text or 'class="figure-card"' in text
 
 
 def test_hits_of_a_platform_are_published_before_anybody_can_come(owner: User, owner_client: Client) -> None:
