@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
+from analysis.results.result import Result
 from analysis.results.stored import current
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
@@ -175,9 +176,20 @@ class AnalysisRun(models.Model):
         return f"runs/{self.pk}"
 
     @property
-    def shown(self) -> Any:
-        """What pages show: the report, or what is known of it while the job goes on; None before."""
-        return self.report if self.report is not None else self.first_report
+    def result(self) -> Result:
+        """What the report says; only of a run that has it."""
+        from analysis.results.reading import read_result  # it imports all methods and questions
+
+        return read_result(self.report)
+
+    @property
+    def shown(self) -> Result | None:
+        """What pages show: the result, or what is known of it while the job goes on; None before."""
+        from analysis.results.reading import read_part
+
+        if self.report is not None:
+            return self.result
+        return None if self.first_report is None else read_part(self.first_report)
 
     @property
     def state(self) -> str:

@@ -138,9 +138,9 @@ def _n_named(p: list[list[float | None]]) -> int:
 
 def conclusions_in_studies(report: dict[str, Any], systems: list[str]) -> list[list[float | None]]:
     """Return p by which the report would conclude by the test of the studies."""
-    from analysis.results.values import conclusions_of
+    from analysis.results.stored import result_of
 
-    return conclusions_of(report | {"summary": report["summary"] | {"concluded_by": "studies"}}, systems)
+    return result_of(report | {"summary": report["summary"] | {"concluded_by": "studies"}}).p_better(systems)
 
 
 def _sliders(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:

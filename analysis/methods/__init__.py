@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -22,14 +22,14 @@ from analysis.data.responses import AnsweredBy, Responses
 from analysis.data.votes import VoteData
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
-from analysis.results.findings import find_systems, printed_pairs
-from analysis.results.replication import compare_runs
-from analysis.results.sections import Section, Table
+from analysis.results.findings import find_systems
+from analysis.results.replication import RunAgreement, compare_runs
+from analysis.results.result import PaperSentences, Result
+from analysis.results.sections import Section
 from analysis.results.stored import Report
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
-from campaigns.contracts.result_pages import FIRST_PAGE
 from campaigns.design.composition import Kind
 from campaigns.methods import methods
 from evalsite.lib.errors import DomainError
@@ -65,18 +65,6 @@ class ResponsesFile:
         """Return how it is read, with the columns by whose groups systems are compared, and that of weights."""
         weights = [settings.weights] if settings.weights else []
         return replace(self.choices, groups=(*settings.groups, *weights))
-
-
-class PaperSentences(NamedTuple):
-    """What a paper says of an analysis: how systems got their scores, how they were compared, and what was found.
-
-    `effects`: what the size of an effect is, for datasheets.
-    """
-
-    scored: list[str]
-    compared: list[str]
-    found: list[str]
-    effects: Sequence[str] = ()
 
 
 class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
@@ -213,28 +201,17 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """Return files that are written beside tables and figures, by name; by default none."""
         return {}
 
-    # --- What pages, files and papers say of a report
+    # --- What pages, files and papers say of a result
 
-    def printed(self, report: Report) -> dict[str, Any]:
-        """Return what `manage.py analyse --format json` prints of a report: summary, `findings`, `pairs` and
-        `groups`."""
-        groups = {"groups": report["groups"]} if "groups" in report else {}
-        pairs = printed_pairs(report["pairs"])
-        return {**report["summary"], "findings": self.findings(report), "pairs": pairs, **groups}
+    def findings(self, result: Result) -> list[str]:
+        """Return what a result finds, in at most three sentences."""
+        return [*find_systems(result), *filter(None, [result.headline])]
 
-    def findings(self, report: Report) -> list[str]:
-        """Return what a report finds, in at most three sentences."""
-        return [*find_systems(report), *filter(None, [self.headline(report)])]
-
-    def tables_to_copy(self, report: Report) -> list[Table]:
-        """Return the tables whose LaTeX the first page shows."""
-        return [table for section in self.sections(report) if section.page == FIRST_PAGE for table in section.tables]
-
-    def paper(self, report: Report) -> PaperSentences:
-        """Return what a paper says of the analysis; by default the captions and the findings of the page."""
-        captions = [[table.caption for table in section.tables] for section in self.sections(report)[:2]]
+    def paper(self, result: Result) -> PaperSentences:
+        """Return what a paper says of a result with sections; by default the captions and the findings of the page."""
+        captions = [[table.caption for table in section.tables] for section in result.sections[:2]]
         scored, compared = [*captions, [], []][:2]
-        return PaperSentences(scored, compared, self.findings(report))
+        return PaperSentences(scored, compared, result.findings)
 
 
 # Campaigns have the same registry, and know less of what is in it.
@@ -256,6 +233,7 @@ def method_of(report: Report) -> ResponseMethod:
     return get_method(report.get("settings", {}).get("method", DEFAULT))
 
 
-def compare_by_method(original: Report, report: Report) -> dict[str, Any] | None:
-    """Return how far a report agrees with the one it replicates; None unless one method made both."""
-    return compare_runs(original, report) if type(method_of(original)) is type(method_of(report)) else None
+def compare_by_method(original: Result, result: Result) -> RunAgreement | None:
+    """Return how far a result agrees with the one it replicates; None unless one method made both."""
+    is_one = original.settings.method == result.settings.method
+    return compare_runs(original, result) if is_one else None

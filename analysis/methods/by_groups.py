@@ -6,14 +6,13 @@ and `groups_sections` to its sections.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from analysis.methods.settings import AnalysisSettings
 from analysis.results.curves import short_label
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.results.words import p_equals
 from analysis.stats.codes import dense_ranks
@@ -261,8 +260,9 @@ def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str 
         title = f"By {entry['by']}"
         tables = [_scores_table(entry, score, decimals, note), _pairs_table(entry, decimals)]
         alt = f"{score} of each system in each group, with 95 % intervals; the table has the numbers."
-        figure = Figure(f"groups-{entry['by']}", title, partial(_draw, entry, score), alt)
-        sections.append(Section(f"groups-{number}", title, "", tables, [figure] if _drawn(entry) else [], page=PAGE))
+        picture = Picture.of(draw_groups, entry["groups"], entry["systems"], score)
+        figures = [Figure(f"groups-{entry['by']}", title, picture, alt)] if _drawn(entry["systems"]) else []
+        sections.append(Section(f"groups-{number}", title, "", tables, figures, page=PAGE))
     return sections
 
 
@@ -365,19 +365,18 @@ def _pairs_table(entry: Report, decimals: int) -> Table:
     return Table(f"group-pairs-{by}", f"Pairs of systems by {by}", caption, columns, rows, output=output)
 
 
-def _drawn(entry: Report) -> list[float]:
+def _drawn(systems: Sequence[Report]) -> list[float]:
     """Return the numbers that a figure of a grouping shows."""
-    scores = [each for row in entry["systems"] for each in row["scores"]]
+    scores = [each for row in systems for each in row["scores"]]
     return [value for each in scores for value in (each["interval"] or [each["score"]]) if value is not None]
 
 
-def _draw(entry: Report, label: str, theme: Theme) -> "Drawing":
+def draw_groups(groups: Sequence[str], systems: Sequence[Report], label: str, theme: Theme) -> "Drawing":
     """Draw a panel for each group: the score of each system and its interval, the best of all on top."""
-    systems = entry["systems"]
-    figure, panels = theme.grid(len(entry["groups"]), _PANEL_WIDTH, 1.0 + _ROW_HEIGHT * len(systems))
-    known = _drawn(entry)
+    figure, panels = theme.grid(len(groups), _PANEL_WIDTH, 1.0 + _ROW_HEIGHT * len(systems))
+    known = _drawn(systems)
     margin = 0.05 * (max(known) - min(known) or 1)
-    for k, (axes, group) in enumerate(zip(panels, entry["groups"], strict=False)):
+    for k, (axes, group) in enumerate(zip(panels, groups, strict=False)):
         for place, row in enumerate(reversed(systems)):
             each = row["scores"][k]
             if each["interval"]:

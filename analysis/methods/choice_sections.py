@@ -1,14 +1,13 @@
 """Sections of answers chosen from options."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
 from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import draw_stacked, pairs_section, systems_section
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from campaigns.contracts.result_pages import PAIRS
@@ -130,13 +129,15 @@ def _shares_figure(part: _Part) -> Figure | None:
     """Return the shares of options as stacked bars; None where answers may have several."""
     rows = part.found["shares"]
     names = list(dict.fromkeys(row["system"] for row in rows))
-    shares = {option: [100 * (row["share"] or 0) for row in rows if row["option"] == option] for option in part.options}
-    if not all(abs(sum(share[k] for share in shares.values()) - 100) < 1e-6 for k in range(len(names))):
+    shares = [
+        (option, [100 * (row["share"] or 0) for row in rows if row["option"] == option]) for option in part.options
+    ]
+    if not all(abs(sum(share[k] for _, share in shares) - 100) < 1e-6 for k in range(len(names))):
         return None
     return Figure(
         f"shares-{part.name}" if part.name else "shares",
         f"Answers: {part.name}" if part.name else "Answers",
-        partial(draw_stacked, names, shares, "answers, %"),
+        Picture.of(draw_stacked, names, shares, "answers, %"),
         "Stacked bars: the share of each option; the table has the numbers.",
     )
 

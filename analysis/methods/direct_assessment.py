@@ -15,7 +15,6 @@ from analysis.data.ratings.scales import check_scale, unclear_scale
 from analysis.methods import (
     DEFAULT,
     OPTIONS,
-    PaperSentences,
     Progress,
     Report,
     ResponseMethod,
@@ -24,16 +23,17 @@ from analysis.methods import (
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.study import list_methods
-from analysis.methods.study.direct_assessment import compact_table, quick_intervals, systems_table
+from analysis.methods.study.direct_assessment import quick_intervals
 from analysis.methods.study.reanalysis import rank_otherwise, ranking_of
-from analysis.methods.study.recommended_comparison import concluded_pair
 from analysis.methods.study.report import first_report, report
 from analysis.methods.study.study import Study, prepare_ratings, run_study
 from analysis.methods.workers import workers_in_words
 from analysis.metrics.loading import SegmentScores
 from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
-from analysis.results.sections import Section, Table
+from analysis.results.result import PaperSentences, Result
+from analysis.results.sections import Section
+from analysis.results.stored import with_shared_parts
 from analysis.stats.pipeline import counted_ratings, score_ratings
 from analysis.stats.ratings import Codes, Floats
 from analysis.stats.scores import score_systems
@@ -116,7 +116,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         study = self.study(data, settings, on_progress)
         if not brief:
             return report(study)
-        return first_report(study) | {"intervals": quick_intervals(study)}
+        return with_shared_parts(first_report(study) | {"intervals": quick_intervals(study)})
 
     def judgements(self, data: StudyData, settings: AnalysisSettings) -> Judgements:
         """Return the scores of all items."""
@@ -172,42 +172,14 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         n_kept = n_workers - len(_excluded(report))
         return workers_in_words(report) or f"No worker test was applied: {n_kept} of {n_workers} workers count."
 
-    def printed(self, report: Report) -> dict[str, Any]:
-        """Return the summary, and what all methods print: of each system `score` (mean z), `interval`, `rank` and
-        `ranks`; `findings`, `pairs` and `groups`.
-        """
-        summary, intervals = report["summary"], report["intervals"]
-        ranks = {row["system"]: [row["best"], row["worst"]] for row in report["recommended"]["ranks"]}
-        scored = [row["z"] for row in summary["systems"] if row["z"] is not None]
-        rows = []
-        for row in summary["systems"]:
-            z, interval = row["z"], intervals[row["system"]]
-            rank = None if z is None else 1 + sum(other > z for other in scored)
-            rows.append(row | {"score": z, "interval": None if None in interval else list(interval), "rank": rank})
-            rows[-1]["ranks"] = ranks.get(row["system"])
-        return {
-            **summary,
-            "method": self.slug,
-            "higher_is_better": True,
-            "systems": rows,
-            "findings": find(report),
-            "pairs": [concluded_pair(pair) for pair in report["recommended"]["pairs"]],
-            **({"groups": report["groups"]} if "groups" in report else {}),
-        }
-
-    def findings(self, report: Report) -> list[str]:
+    def findings(self, result: Result) -> list[str]:
         """Return who beats whom by z, what is undecided, and whose ratings count."""
-        return find(report)
+        return find(result)
 
-    def tables_to_copy(self, report: Report) -> list[Table]:
-        """Return the table for a column of a paper, and that of all that is known of each system."""
-        return [compact_table(report), systems_table(report)]
-
-    def paper(self, report: Report) -> PaperSentences:
+    def paper(self, result: Result) -> PaperSentences:
         """Return how scores were standardised, by which tests systems were compared, and what these found."""
         effect = "The effect size is P(row > column), the probability of superiority, ties counted half."
-        scored = standardisation(report["settings"])
-        return PaperSentences(scored, comparison(report), results(report), [effect])
+        return PaperSentences(standardisation(result.settings), comparison(result), results(result), [effect])
 
 
 def _excluded(report: Report) -> list[str]:

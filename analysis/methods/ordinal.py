@@ -37,7 +37,7 @@ from analysis.methods.workers import (
     workers_in_words,
     workers_section,
 )
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -393,11 +393,11 @@ def _criterion_section(found: Report, names: list[str]) -> Section:
     columns = [Column("system"), *map(Column, names), Column("mean", 2), Column("median", 1)]
     of_tests = [Column("system"), Column("other"), Column("P(better)", 3), Column("p", 4, is_p=True)]
     of_tests.append(Column("p (Holm)", 4, is_p=True))
-    shares = {level: [100 * row["counts"][k] / sum(row["counts"]) for row in rows] for k, level in enumerate(names)}
+    shares = [(level, [100 * row["counts"][k] / sum(row["counts"]) for row in rows]) for k, level in enumerate(names)]
     figure = Figure(
         slug,
         f"Levels: {name}",
-        partial(draw_stacked, [row["system"] for row in rows], shares, "ratings, %", is_rising=True),
+        Picture.of(draw_stacked, [row["system"] for row in rows], shares, "ratings, %", is_rising=True),
         "Stacked bars: the share of each level; the table has the numbers.",
     )
     tables, finding = [Table(slug, f"Levels: {name}", caption, columns, cells)], ""

@@ -1,6 +1,5 @@
 """Sections of votes between two systems."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from analysis.methods import Report
@@ -8,7 +7,7 @@ from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import pairs_section, systems_section
 from analysis.results.curves import short_label
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from campaigns.contracts.result_pages import PAIRS
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _wins_section(votes: Report) -> Section:
     figure = Figure(
         "win-matrix",
         "Wins",
-        partial(draw_matrix, names, shares),
+        Picture.of(draw_matrix, names, shares),
         "Share of votes that each row won against each column; the table has the numbers.",
     )
     return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [], page=PAIRS)

@@ -39,7 +39,7 @@ from analysis.methods.workers import (
     workers_in_words,
     workers_section,
 )
-from analysis.results.sections import Cell, Column, Figure, Section, Table
+from analysis.results.sections import Cell, Column, Figure, Picture, Section, Table
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Codes, Floats, Mask
@@ -369,19 +369,19 @@ def _errors_section(report: Report) -> Section:
             [[row["system"], *(row["penalty"][part] for part in parts)] for row in found["systems"]],
         )
     )
-    by_part = {part: [row["penalty"][part] for row in found["systems"]] for part in parts}
-    by_severity = {s: [row["counts"][s] for row in found["systems"]] for s in severities}
+    by_part = [(part, [row["penalty"][part] for row in found["systems"]]) for part in parts]
+    by_severity = [(name, [row["counts"][name] for row in found["systems"]]) for name in severities]
     figures = [
         Figure(
             "error-penalties",
             "Penalty by category",
-            partial(draw_stacked, names, by_part, "mean penalty of a segment"),
+            Picture.of(draw_stacked, names, by_part, "mean penalty of a segment"),
             "Stacked bars: what the errors of each category weigh; the table has the numbers.",
         ),
         Figure(
             "error-severities",
             "Errors by severity",
-            partial(draw_stacked, names, by_severity, "errors of an annotation"),
+            Picture.of(draw_stacked, names, by_severity, "errors of an annotation"),
             "Stacked bars: errors of each severity in the mean of a system’s annotations.",
         ),
     ]

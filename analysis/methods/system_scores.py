@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from analysis.data.notices import ResponsesWarning
 from analysis.methods import Report
 from analysis.results.curves import short_label
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.words import level_in_words, looks_in_words
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.procedures import ALPHA
@@ -191,9 +190,8 @@ def systems_section(
     )
     table = Table("systems", "Systems", about, columns, cells, rules=_rules(report), row_name=1)
     scored = [row for row in rows if row["score"] is not None]
-    figure = Figure(
-        "systems", "Systems", partial(_draw, scored, score), f"{score} of each system; the table has the numbers."
-    )
+    picture = Picture.of(draw_scores, scored, score)
+    figure = Figure("systems", "Systems", picture, f"{score} of each system; the table has the numbers.")
     return Section("systems", "Systems", finding, [table], [figure] if scored else [], FIRST_PAGE)
 
 
@@ -214,17 +212,18 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     ]
     columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
+    n_planned = report["settings"].get("workers_planned")
     n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
-    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(report['settings'])}). {_CAUTIOUS}"
+    finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(n_planned)}). {_CAUTIOUS}"
     about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
-    if n_planned := report["settings"].get("workers_planned"):
+    if n_planned:
         about += f" {looks_in_words(n_planned)}"
     output = Output.FILES | (Output.PAGE if len(pairs) <= _MOST_PAIRS_SHOWN else Output(0))
     table = Table("pairs", "Pairs of systems", about, columns, rows, output=output)
     return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [], page=PAIRS)
 
 
-def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
+def draw_scores(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
     """Draw the score of each system and its interval, best on top."""
     figure, axes = theme.canvas(COLUMN_IN, 0.9 + _ROW_HEIGHT * len(rows))
     for place, row in enumerate(reversed(rows)):
@@ -239,13 +238,13 @@ def _draw(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
 
 def draw_stacked(
     names: Sequence[str],
-    parts: Mapping[str, Sequence[float]],
+    parts: Sequence[tuple[str, Sequence[float]]],
     label: str,
     theme: Theme,
     *,
     is_rising: bool = False,
 ) -> "Drawing":
-    """Draw a bar for each name, first on top, stacked of parts; `is_rising`: the last part is the best one."""
+    """Draw a bar for each name, first on top, stacked of named parts; `is_rising`: the last part is the best one."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ends = [theme.faint, theme.accent]  # from light to dark, so that parts differ in grey, too
@@ -253,7 +252,7 @@ def draw_stacked(
     figure, axes = theme.canvas(COLUMN_IN, 1.5 + _ROW_HEIGHT * len(names))
     left = np.zeros(len(names))
     places = np.arange(len(names))[::-1]
-    for k, (part, values) in enumerate(parts.items()):
+    for k, (part, values) in enumerate(parts):
         colour = shades(k / max(len(parts) - 1, 1))
         axes.barh(places, values, left=left, color=colour, edgecolor=theme.ink, linewidth=0.4, height=0.7, label=part)
         left = left + np.asarray(values, float)

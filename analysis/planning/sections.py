@@ -1,14 +1,13 @@
 """A plan as people read it: findings in sentences, a power curve, tables. Made of its JSON document alone."""
 
 from collections.abc import Mapping
-from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from analysis.methods import DEFAULT
 from analysis.planning.methods import planned_method
 from analysis.planning.methods.planned import PlannedMethod
-from analysis.results.sections import COLUMN_IN, Column, Figure, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Column, Figure, Picture, Section, Table, Theme
 from analysis.results.stored import in_order
 from analysis.stats.variance import COMPONENTS
 from campaigns.design.composition import Layout
@@ -309,7 +308,7 @@ def _pilot_table(plan: Plan) -> Table:
 def _curve_figure(plan: Plan) -> Figure:
     rows = plan["curve"]
     alt = "Power by number of workers: " + ", ".join(f"{row['workers']}: {row['power']:.2f}" for row in rows) + "."
-    return Figure("power", "Power by number of workers", partial(draw_curve, plan), alt, _caption(plan))
+    return Figure("power", "Power by number of workers", Picture.of(draw_curve, plan), alt, _caption(plan))
 
 
 def draw_curve(plan: Plan, theme: Theme) -> "Drawing":

@@ -21,9 +21,9 @@ from analysis.data.responses import AnsweredBy
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
-from analysis.results.scored import ScoredSystems
+from analysis.results.result import VERSION, Result
 from analysis.results.sections import Section
-from analysis.results.stored import VERSION, Report, answers_of
+from analysis.results.stored import Report, answers_of, result_of
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
@@ -90,14 +90,14 @@ class Asked:
         return self.method.comparisons(self.data, self.settings)
 
     @cached_property
-    def scored(self) -> ScoredSystems:
+    def scored(self) -> Result:
         """The systems of the report, and what their scores are called."""
-        return ScoredSystems(self.report)
+        return result_of(self.report)
 
     @cached_property
     def order(self) -> list[str]:
         """The systems with a score, best first."""
-        return [name for name, score in self.scored.scores.items() if score is not None]
+        return list(self.scored.scored)
 
     @cached_property
     def workers(self) -> list[str]:
@@ -124,7 +124,7 @@ class Asked:
 
     def scores_in(self, report: Report) -> Floats:
         """Return the scores of a report in `order`, (n_systems,); NaN where it has none."""
-        found = ScoredSystems(report).scores
+        found = result_of(report).scores
         return or_nan(found.get(name) for name in self.order)
 
     def without(self, workers: Collection[str]) -> Report:

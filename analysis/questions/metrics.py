@@ -1,7 +1,6 @@
 """Metrics against people: which metrics rank systems, and judge outputs, as the human ratings do (METHOD §7)."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ from analysis.metrics import drawings
 from analysis.metrics.comparison import OF_SEGMENTS
 from analysis.metrics.meta_evaluation import OVERALL, People, evaluate_metrics
 from analysis.questions import Asked, Question
-from analysis.results.scored import shared_criteria
-from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.results.result import shared_criteria
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table
 from analysis.results.stored import Report
 from analysis.stats.ratings import or_nan
 
@@ -42,7 +41,7 @@ class Metrics(Question):
         people = People(
             asked.order,
             outputs.sources if outputs else [],
-            {*scored.rows, *(outputs.systems if outputs else ())},
+            {*scored.systems, *(outputs.systems if outputs else ())},
             [name or OVERALL for name in criteria],
             [sign * or_nan(scored.scores_of(asked.order, name)) for name in criteria],
             outputs.means(asked.order) if outputs else np.empty((0, len(asked.order))),
@@ -101,7 +100,7 @@ def _correlations(found: Report) -> Section:
     figure = Figure(
         "metric-systems",
         "Metrics and human scores of systems",
-        partial(drawings.draw_systems, found),
+        Picture.of(drawings.draw_systems, found),
         f"For each metric a scatter plot of its scores and the {drawings.measure_of(found)} of the systems, which have "
         "their human rank.",
         "Each number is a system, by its rank with people; where numbers would overlap, the better one is shown."
@@ -161,7 +160,7 @@ def _ranks(found: Report) -> Section:
     figure = Figure(
         "metric-ranks",
         "Ranks by people and metrics",
-        partial(drawings.draw_ranks, found),
+        Picture.of(drawings.draw_ranks, found),
         "A line for each system from its rank by people to its rank by each metric.",
         "Strong lines: the systems that a metric moves most." + _first_only(metrics),
     )
@@ -264,7 +263,7 @@ def _williams(found: Report) -> list[Section]:
     figure = Figure(
         "williams",
         "Williams' test",
-        partial(drawings.draw_williams, found),
+        Picture.of(drawings.draw_williams, found),
         "Heatmap of p of Williams' test, coloured where the row's metric correlates better than the column's.",
     )
     return [
@@ -326,7 +325,7 @@ def _segments(found: Report) -> Section:
     figure = Figure(
         "metric-segments",
         "Metrics and human scores of single outputs",
-        partial(drawings.draw_segments, found),
+        Picture.of(drawings.draw_segments, found),
         "For each metric a scatter plot of outputs, metric to the right and people upwards, with a LOWESS line.",
         "The line is LOWESS; of more than 1,000 outputs, 1,000 drawn at random." + _first_only(metrics),
     )

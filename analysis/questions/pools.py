@@ -1,7 +1,6 @@
 """Do pools of workers, such as crowd and experts, score systems as alike as random divisions of them do (METHOD §6)?"""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.methods.by_groups import find_grouping
 from analysis.questions import Asked, Question
 from analysis.results.agreement_figures import draw_scatter
-from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table
 from analysis.results.stored import Report
 from analysis.results.words import number, p_equals
 from analysis.stats.pools import N_DIVISIONS, ScoresOf, compare_pools
@@ -170,7 +169,7 @@ def pools_section(found: Report, slug: str, title: str, *, score: str, answers: 
     figure = Figure(
         slug,
         "Systems in two pools of workers",
-        partial(draw_scatter, found["order"], one["scores"], other["scores"], labels=labels),
+        Picture.of(draw_scatter, found["order"], one["scores"], other["scores"], labels=labels),
         f"Scatter plot of the mean {score} of each system by {one['name']} and by {other['name']}.",
         f"Mean {score} by the two largest pools: {one['name']} to the right, {other['name']} upwards.",
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,18 @@ from analysis.data.judgements import NUMBERS, AnswerKind, Judgements
 from analysis.questions import Asked, Question
 from analysis.questions.coefficients import ALPHA, COEFFICIENTS, N_BINS, Coefficient, of_criterion, of_preferences
 from analysis.questions.halves import coefficient
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme, in_percent
+from analysis.results.sections import (
+    COLUMN_IN,
+    Cell,
+    Column,
+    Figure,
+    Output,
+    Picture,
+    Section,
+    Table,
+    Theme,
+    in_percent,
+)
 from analysis.results.stored import Report
 from analysis.stats.agreement import categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
 from analysis.stats.ratings import Floats, Mask, Ratings, match_twins, or_none
@@ -382,7 +392,7 @@ def _figure(name: str, title: str, label: str, spreads: Report) -> list[Figure]:
     if not spreads["passed"]["n"]:
         return []
     alt = f"Histogram of {label}, for workers who count and workers who failed."
-    return [Figure(name, title, partial(draw_spreads, spreads, label), alt)]
+    return [Figure(name, title, Picture.of(draw_spreads, spreads, label), alt)]
 
 
 def draw_spreads(spreads: Report, label: str, theme: Theme) -> "Drawing":

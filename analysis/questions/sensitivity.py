@@ -19,9 +19,8 @@ from analysis.questions.survival import (
     survival_section,
     worker_section,
 )
-from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Section
-from analysis.results.stored import Report
+from analysis.results.stored import Report, result_of
 from analysis.stats.correlation import correlate
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Floats, or_nan, or_none
@@ -117,7 +116,7 @@ def _by_settings(asked: Asked) -> list[dict[str, Any]]:
         survival, scores = _survival(asked, [other])
         r = correlate(reported, scores[0])
         entry = {"name": name, "r": or_none(r.pearson), "tau": or_none(r.kendall), **survival}
-        is_same = ScoredSystems(other).words == asked.scored.words
+        is_same = result_of(other).words == asked.scored.words
         entries.append(entry if is_same else entry | {"largest_change": None, "system": None})
     return entries
 

@@ -1,13 +1,12 @@
 """Whether a ranking survives when it is computed otherwise: what is kept of it, and the sections that show it."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.results.curves import MOST_CURVES, draw_curves, short_label
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report, in_order
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.sensitivity import compare_rankings
@@ -174,7 +173,7 @@ def alpha_section(found: Report) -> list[Section]:
     figure = Figure(
         f"{measure}-by-alpha",
         f"{measure} at each α",
-        partial(_draw_alpha, found),
+        Picture.of(_draw_alpha, found),
         f"Curves of each system's {measure} as α of the worker test goes from 0.01 to 0.10.",
         _limited("The dotted line is the α of this result.", len(found["order"])),
     )
@@ -200,7 +199,7 @@ def worker_section(found: Report) -> list[Section]:
     figure = Figure(
         f"{measure}-without-a-worker",
         f"{measure} without one worker",
-        partial(_draw_ranges, found),
+        Picture.of(_draw_ranges, found),
         f"A point for the {measure} of each system, and a bar from the least to the greatest without one worker.",
         _limited("Point: all workers who count. Bar: without any one of them.", len(found["order"])),
     )
@@ -225,7 +224,7 @@ def length_section(found: Report, text: str) -> Section:
     figure = Figure(
         f"{measure}-by-{text}-length",
         title,
-        partial(_draw_lengths, found, text),
+        Picture.of(_draw_lengths, found, text),
         f"Curves of each system's {measure} over items whose {name} has at most so many words.",
         _limited("", len(found["order"])),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from analysis.results.stored import Report
 from annotation.worker_names import worker_digits
 
 _NAMING = (
@@ -12,6 +13,10 @@ _NAMING = (
     ("questions", "circular_triads", "workers"),
 )
 """The parts of a report whose rows name a worker each: keys, one in the other; lists between them are gone through."""
+
+
+_WORKER = "worker"
+"""The heading of columns that name workers."""
 
 
 def anonymise(workers: Collection[str]) -> dict[str, str]:
@@ -24,12 +29,12 @@ def anonymise(workers: Collection[str]) -> dict[str, str]:
     return {worker: f"w{k:0{width}d}-{worker_digits(worker)}" for k, worker in enumerate(sorted(workers), start=1)}
 
 
-def workers_of(report: Mapping[str, Any]) -> list[str]:
+def workers_of(report: Report) -> list[str]:
     """Return the workers that a report names."""
     return [row["worker"] for path in _NAMING for row in _rows(report, path)]
 
 
-def _rows(part: Any, path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _rows(part: Any, path: Sequence[str]) -> Iterator[Report]:
     if isinstance(part, list):
         for each in part:
             yield from _rows(each, path)
@@ -40,18 +45,32 @@ def _rows(part: Any, path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
             yield from _rows(part[path[0]], path[1:])
 
 
-def anonymous_report(report: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def anonymous_report(report: Report, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the report with its workers renamed, and without the texts that may name one."""
     settings = report["settings"]
     excluded = {names.get(worker, "?"): reason for worker, reason in settings["excluded"].items()}
     found = dict(report)
     for path in _NAMING:
         found = _renamed(found, path, names)
+    if "sections" in report:
+        found["sections"] = [
+            section | {"tables": [_table_renamed(table, names) for table in section["tables"]]}
+            for section in report["sections"]
+        ]
     return {
         **found,
         "warnings": [warning | {"examples": []} for warning in report["warnings"]],
         "settings": settings | {"excluded": excluded},
     }
+
+
+def _table_renamed(table: Report, names: Mapping[str, str]) -> Report:
+    """Return a table of stored sections with the workers renamed in its column of workers."""
+    places = [place for place, column in enumerate(table["columns"]) if column["name"].casefold() == _WORKER]
+    if not places:
+        return table
+    rows = [[names.get(c, c) if k in places else c for k, c in enumerate(row)] for row in table["rows"]]
+    return {**table, "rows": rows}
 
 
 def _renamed(part: Any, path: Sequence[str], names: Mapping[str, str]) -> Any:
@@ -65,7 +84,7 @@ def _renamed(part: Any, path: Sequence[str], names: Mapping[str, str]) -> Any:
     return part | {path[0]: _renamed(part[path[0]], path[1:], names)}
 
 
-def anonymous_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def anonymous_settings(settings: Report) -> dict[str, Any]:
     """Return a run's settings with the excluded workers renamed."""
     excluded = settings["excluded"]
     names = anonymise(excluded)

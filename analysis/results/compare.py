@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from analysis.methods.study.pools import resamples_of
 from analysis.results.agreement_figures import draw_criteria, draw_scatter
 from analysis.results.compare_conclusions import conclusions_sections
 from analysis.results.replication import same_conclusions
-from analysis.results.scored import RAW, ScoredSystems, ScoreWords, shared_criteria
-from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table
-from analysis.results.stored import Report
+from analysis.results.result import RAW, Result, ScoreWords, shared_criteria
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table
 from analysis.results.words import number
 from analysis.stats.correlation import (
     FEWEST,
@@ -77,9 +75,9 @@ class Agreement:
         return sum(system.first_rank != system.second_rank for system in self.systems)
 
 
-def compare_results(first: Report, second: Report) -> Agreement:
-    """Return how far two reports agree; raise DomainError `few_systems` if they share fewer than three."""
-    results = ScoredSystems(first), ScoredSystems(second)
+def compare_results(first: Result, second: Result) -> Agreement:
+    """Return how far two results agree; raise DomainError `few_systems` if they share fewer than three."""
+    results = first, second
     scores = [result.scores for result in results]
     shared = _refuse_few(*scores)
     of_shared = [or_nan(of[name] for name in shared) for of in scores]
@@ -142,13 +140,13 @@ def _difference(
 
 
 def comparison_sections(
-    first: Report, second: Report, agreement: Agreement, *, is_independent: bool = True
+    first: Result, second: Result, agreement: Agreement, *, is_independent: bool = True
 ) -> list[Section]:
     """Return what two results have in common: scatter and correlations, systems, conclusions, α, CV*, workers.
 
     Results that hold the same ratings are not independent: then nothing says what other workers would change.
     """
-    results = ScoredSystems(first), ScoredSystems(second)
+    results = first, second
     return [
         _agreement_section(results, agreement, is_independent=is_independent),
         _systems_section(agreement, results[0].words),
@@ -159,7 +157,7 @@ def comparison_sections(
     ]
 
 
-def _agreement_section(results: Sequence[ScoredSystems], agreement: Agreement, *, is_independent: bool) -> Section:
+def _agreement_section(results: Sequence[Result], agreement: Agreement, *, is_independent: bool) -> Section:
     names, (ranked_by, *_), words = agreement.names, results[0].kinds, results[0].words
     written: list[list[Cell]] = []
     shown: list[list[Cell]] = []
@@ -226,7 +224,7 @@ def _agreement_figures(panels: Mapping[str, Any], names: Sequence[str], words: S
         Figure(
             "comparison-scatter",
             "Systems in two results",
-            partial(draw_scatter, names, first, second, labels=labels),
+            Picture.of(draw_scatter, names, first, second, labels=labels),
             f"Scatter plot of the {words.one} of each system in both results; the table has the numbers.",
             f"{words.one.capitalize()}: first result to the right, second upwards. On the line both are the same.",
         )
@@ -236,7 +234,7 @@ def _agreement_figures(panels: Mapping[str, Any], names: Sequence[str], words: S
             Figure(
                 "comparison-criteria",
                 "Systems in two results, by criterion",
-                partial(draw_criteria, panels, labels=labels),
+                Picture.of(draw_criteria, panels, labels=labels),
                 f"Scatter plots of the {words.one} of each system in both results, one a criterion.",
                 f"{words.one.capitalize()} by criterion, and Pearson's r.",
             )
@@ -250,10 +248,10 @@ def _apart(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _bounds_by_workers(
-    results: Sequence[ScoredSystems], names: Sequence[str], criterion: str | None
+    results: Sequence[Result], names: Sequence[str], criterion: str | None
 ) -> tuple[Correlation, Correlation] | None:
     """Return the ends of intervals by resampled workers; None if one of the reports does not have them."""
-    draws = [resamples_of(result.report, names, criterion) for result in results]
+    draws = [resamples_of(result.resampled, names, criterion) for result in results]
     return None if draws[0] is None or draws[1] is None else correlate_resamples(draws[0], draws[1])
 
 
@@ -294,7 +292,7 @@ def _systems_section(agreement: Agreement, words: ScoreWords) -> Section:
 _EVERYWHERE = Output.FILES | Output.PAGE
 
 
-def _alpha_section(results: Sequence[ScoredSystems], agreement: Agreement) -> list[Section]:
+def _alpha_section(results: Sequence[Result], agreement: Agreement) -> list[Section]:
     """Return r of the two results at each α of the worker test, if both results have it."""
     known = [result.by_alpha for result in results]
     if None in known:
@@ -313,9 +311,7 @@ def _alpha_section(results: Sequence[ScoredSystems], agreement: Agreement) -> li
     return [Section("alpha", "Another α of the worker test", said, [table])]
 
 
-def reproducibility_sections(
-    results: Sequence[ScoredSystems], names: Sequence[str], criteria: Sequence[str]
-) -> list[Section]:
+def reproducibility_sections(results: Sequence[Result], names: Sequence[str], criteria: Sequence[str]) -> list[Section]:
     """Return CV* of each system's raw means over the results, overall and by criterion.
 
     None of scores that need not begin at 0, which CV* takes for granted.
@@ -339,12 +335,12 @@ def reproducibility_sections(
     return [Section("reproducibility", "How well scores are reproduced", said, [table])]
 
 
-def _workers_section(results: Sequence[ScoredSystems], agreement: Agreement) -> list[Section]:
+def _workers_section(results: Sequence[Result], agreement: Agreement) -> list[Section]:
     """Return r of the two results beside r of random halves of each one's own workers (A/A), if that is known."""
     known = [
         (title, halves)
         for title, result in zip(("first", "second"), results, strict=True)
-        if (halves := result.halves) is not None
+        if (halves := result.questions.get("halves", {})).get("r") is not None
     ]
     if not known:
         return []

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 
 from analysis.results.agreement_figures import draw_heatmaps
 from analysis.results.replication import CONCLUSION_ALPHAS
-from analysis.results.scored import ScoredSystems
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, in_percent
+from analysis.results.result import Result
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, in_percent
 from analysis.stats.correlation import Conclusions, compare_conclusions, share_same_conclusions
 from analysis.stats.ratings import Floats, or_none
 from evalsite.lib.words import counted
@@ -16,7 +15,7 @@ _SHOWN = Output.FILES | Output.PAGE
 
 
 def conclusions_sections(
-    results: Sequence[ScoredSystems], names: Sequence[str], criteria: Sequence[str], same: Mapping[str, float]
+    results: Sequence[Result], names: Sequence[str], criteria: Sequence[str], same: Mapping[str, float]
 ) -> list[Section]:
     """Return what two results conclude of every two of these systems, and of each of several shared criteria.
 
@@ -25,7 +24,7 @@ def conclusions_sections(
     return [_overall(results, names, same), *_by_criterion(results, names, criteria)]
 
 
-def _overall(results: Sequence[ScoredSystems], names: Sequence[str], same: Mapping[str, float]) -> Section:
+def _overall(results: Sequence[Result], names: Sequence[str], same: Mapping[str, float]) -> Section:
     p = [result.conclusions(names) for result in results]
     caption = (
         "Pairs of systems by what each result concludes by: the recommended comparison with Holm's correction, or the "
@@ -52,7 +51,7 @@ def _heatmaps(name: str, title: str, names: Sequence[str], p: Sequence[Floats]) 
     return Figure(
         name,
         title,
-        partial(draw_heatmaps, names, _cells(p[0]), _cells(p[1])),
+        Picture.of(draw_heatmaps, names, _cells(p[0]), _cells(p[1])),
         f"{title}: heatmaps of p between systems in both results, systems in the order of the first.",
         "p that the row’s system beats the column’s, both in the order of the first result.",
     )
@@ -74,7 +73,7 @@ def _words(found: Conclusions, alpha: str) -> str:
     return f"At p < {alpha} the two results conclude the same of {same} of {counted(found.n, 'pair')}. {contradicted}"
 
 
-def _by_criterion(results: Sequence[ScoredSystems], names: Sequence[str], criteria: Sequence[str]) -> list[Section]:
+def _by_criterion(results: Sequence[Result], names: Sequence[str], criteria: Sequence[str]) -> list[Section]:
     """Return what the tests of two results conclude on each criterion, systems in the order of the first result."""
     tests = {name: [result.tests_on(name, names) for result in results] for name in criteria}
     known = {name: [p for p in of if p is not None] for name, of in tests.items() if all(p is not None for p in of)}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,8 @@ import numpy as np
 
 from analysis.results.compare import reproducibility_sections
 from analysis.results.curves import MOST_CURVES, draw_curves
-from analysis.results.scored import ScoredSystems, shared_criteria
-from analysis.results.sections import Cell, Column, Figure, Output, Section, Table, Theme
-from analysis.results.stored import Report
+from analysis.results.result import Result, shared_criteria
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.ratings import or_nan, or_none
 
@@ -27,11 +25,11 @@ _UNKNOWN = (None, None)
 
 @dataclass(frozen=True)
 class DatedResult:
-    """A result: its report, what it is called, and when its ratings were taken."""
+    """A result, what it is called, and when its ratings were taken."""
 
     title: str
     at: datetime
-    report: Report
+    result: Result
 
 
 def several_sections(results: Sequence[DatedResult]) -> list[Section]:
@@ -39,7 +37,7 @@ def several_sections(results: Sequence[DatedResult]) -> list[Section]:
     if len(results) < _FEWEST_RESULTS:
         return []
     ordered = sorted(results, key=lambda result: result.at)
-    scored = [ScoredSystems(result.report) for result in ordered]
+    scored = [dated.result for dated in ordered]
     ticks = [f"{k}: {result.at:%Y-%m-%d}" for k, result in enumerate(ordered, start=1)]
     titles = "; ".join(f"{tick} {result.title}" for tick, result in zip(ticks, ordered, strict=True))
     scores = [result.scores for result in scored]
@@ -55,13 +53,13 @@ def _of_all_results(section: Section) -> Section:
     return replace(section, slug=slug, title=f"{section.title}, all results", tables=tables)
 
 
-def _over_time(results: Sequence[ScoredSystems], ticks: Sequence[str], titles: str) -> Section:
+def _over_time(results: Sequence[Result], ticks: Sequence[str], titles: str) -> Section:
     """Return each system's score with its interval in each result, oldest first; `titles`: what the results are."""
     words = results[0].words
-    names = list(dict.fromkeys(name for result in results for name in result.rows))
-    curves = {name: [result.score(name) if name in result.rows else None for result in results] for name in names}
+    names = list(dict.fromkeys(name for result in results for name in result.systems))
+    curves = {name: [result.score(name) if name in result.systems else None for result in results] for name in names}
     intervals = {
-        name: [tuple(result.interval(name)) if name in result.rows else _UNKNOWN for result in results]
+        name: [tuple(result.interval(name)) if name in result.systems else _UNKNOWN for result in results]
         for name in names
     }
     rows: list[list[Cell]] = [
@@ -80,7 +78,7 @@ def _over_time(results: Sequence[ScoredSystems], ticks: Sequence[str], titles: s
     figure = Figure(
         "over-time",
         title,
-        partial(_draw, words.column, ticks, curves, intervals),
+        Picture.of(draw_over_time, words.column, ticks, curves, intervals),
         f"Curves of each system's {words.one} over the results, by date, with 95 % intervals.",
         f"{words.one.capitalize()} with 95 % intervals, results by the date of their ratings."
         + (f" The first {MOST_CURVES} of {len(names)} systems." if len(names) > MOST_CURVES else ""),
@@ -97,14 +95,15 @@ def _over_time(results: Sequence[ScoredSystems], ticks: Sequence[str], titles: s
     return Section("over-time", "Over time", said, tables, [figure])
 
 
-def _draw(
+def draw_over_time(
     what: str, ticks: Sequence[str], curves: dict[str, Any], intervals: dict[str, Any], theme: Theme
 ) -> "Drawing":
+    """Draw the curve of each system over results."""
     x = [float(k) for k in range(len(ticks))]
     return draw_curves(theme, x, curves, xlabel="", ylabel=what, intervals=intervals, ticks=ticks)
 
 
-def _pairwise(results: Sequence[ScoredSystems], ticks: Sequence[str]) -> Section:
+def _pairwise(results: Sequence[Result], ticks: Sequence[str]) -> Section:
     """Return Pearson's r of every two results above the diagonal, the number of systems that both score below it."""
     n, scores = len(results), [result.scores for result in results]
     matrix: list[list[Cell]] = [[None] * n for _ in range(n)]

@@ -1,12 +1,10 @@
 """What can be downloaded of a run: the files of its folder that `exports` and `package` write."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.results.exports import REPORT, WORKBOOK, draw_figure, figure_files, make_workbook, table_paths
-from analysis.results.report_sections import figures_of, tables_of
+from analysis.results.result import Result
 from analysis.results.sections import Output
 from evalsite.lib.media import get_media
 
@@ -63,8 +61,8 @@ def find_file(folder: str, name: str) -> Path | None:
     return media.find(folder, name) or media.make(folder, name, REPORT, maker)
 
 
-def list_downloads(report: Mapping[str, Any], folder: str) -> RunDownloads:
-    """Return what can be downloaded of a run with this report and folder."""
+def list_downloads(result: Result, folder: str) -> RunDownloads:
+    """Return what can be downloaded of a run with this result and folder."""
     sizes = dict(get_media().sizes(folder))
 
     def found(title: str, *paths: str) -> list[Download]:
@@ -78,10 +76,10 @@ def list_downloads(report: Mapping[str, Any], folder: str) -> RunDownloads:
         files = [RunFile(path, sizes.get(path)) for path in paths if kept_report or path in sizes]
         return [Download(title, files)] if files else []
 
-    tables = {table.name: made(table.title, *table_paths(table)) for table in tables_of(report, Output.FILES)}
+    tables = {table.name: made(table.title, *table_paths(table)) for table in result.tables_in(Output.FILES)}
     return RunDownloads(
         whole=[*found("Replication package", "package.zip"), *made("All tables", WORKBOOK), *kept_report],
         workers=tables.pop(_WORKERS, []),
         tables=[each for of_table in tables.values() for each in of_table],
-        figures=[each for figure in figures_of(report) for each in made(figure.title, *figure_files(figure))],
+        figures=[each for figure in result.figures for each in made(figure.title, *figure_files(figure))],
     )

@@ -2,15 +2,17 @@
 
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 from zlib import crc32
 
-from analysis.results.report_sections import figures_of, tables_of
+from analysis.results.reading import read_result
+from analysis.results.result import Result
 from analysis.results.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table, Theme
+from analysis.results.stored import Report
 from evalsite.lib.drafts import draft_of
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
@@ -139,16 +141,16 @@ def escape_latex(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def table_files(report: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """Return file name and content of every table of a report, as CSV and as LaTeX."""
+def table_files(result: Result) -> Sequence[tuple[str, str]]:
+    """Return file name and content of every table of a result, as CSV and as LaTeX."""
     return [
         (f"{file_name(table.name)}{suffix}", content(table))
-        for table in tables_of(report, Output.FILES)
+        for table in result.tables_in(Output.FILES)
         for suffix, content in ((".csv", to_csv), (".tex", to_latex))
     ]
 
 
-def write_report(folder: Path, report: Mapping[str, Any]) -> None:
+def write_report(folder: Path, report: Report) -> None:
     """Write a report as JSON, and its tables as CSV and LaTeX, into a folder.
 
     The folder is made; files of the same names are replaced.
@@ -156,17 +158,17 @@ def write_report(folder: Path, report: Mapping[str, Any]) -> None:
     tables_folder = folder / _TABLES
     tables_folder.mkdir(parents=True, exist_ok=True)
     (folder / REPORT).write_text(dump_json(report), encoding="utf-8")
-    for name, content in table_files(report):
+    for name, content in table_files(read_result(report)):
         (tables_folder / name).write_text(content, encoding="utf-8", newline="")
 
 
-def write_figures(folder: Path, report: Mapping[str, Any]) -> None:
+def write_figures(folder: Path, report: Report) -> None:
     """Write every figure of a report as SVG, PDF and PNG into a folder, as `write_report` does."""
     from analysis.results.figures import fonts_for, save  # it imports matplotlib
 
     (folder / _FIGURES).mkdir(parents=True, exist_ok=True)
     with fonts_for(dump_json(report)):
-        for figure in figures_of(report):
+        for figure in read_result(report).figures:
             drawing = figure.draw(LIGHT)
             for name in figure_files(figure):
                 save(drawing, folder / name)
@@ -193,7 +195,7 @@ def draw_figure(folder: Path, name: str) -> bool:
     except FileNotFoundError:
         return False
     drawn: dict[str, tuple[Figure, Theme]] = {}
-    for figure in figures_of(json.loads(text)):
+    for figure in read_result(json.loads(text)).figures:
         drawn |= {path: (figure, theme) for path, theme in _drawn_files(figure).items()}
     if name not in drawn:
         return False
@@ -248,7 +250,7 @@ def make_workbook(folder: Path, name: str) -> bool:
     It is made when it is first asked for, as `draw_figure` does.
     """
     try:
-        tables = tables_of(json.loads((folder / REPORT).read_text(encoding="utf-8")), Output.FILES)
+        tables = read_result(json.loads((folder / REPORT).read_text(encoding="utf-8"))).tables_in(Output.FILES)
     except FileNotFoundError:
         return False
     wanted = {WORKBOOK: tables} | {table_paths(table)[-1]: [table] for table in tables}

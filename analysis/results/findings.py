@@ -1,17 +1,14 @@
-"""What a report finds, in at most three sentences: who beats whom, what is undecided, whose ratings count. Pure."""
+"""What a result finds, in at most three sentences: who beats whom, what is undecided, whose ratings count. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 from unicodedata import bidirectional
 
-from analysis.results.scored import ScoredSystems
-from analysis.results.stored import Report
-from analysis.results.values import EXCLUDED, conclusions_of, get_workers, is_corrected
+from analysis.results.result import EXCLUDED, Result
+from analysis.results.values import count_ratings
 from analysis.results.words import level_in_words, number, p_equals
 from analysis.stats.procedures import ALPHA
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.words import counted, listed
 
 _LONGEST_NAME = 40
@@ -48,37 +45,36 @@ class _Tests:
         return not self.beats(one, other) and not self.beats(other, one)
 
 
-def find_systems(report: Report) -> list[str]:
+def find_systems(result: Result) -> list[str]:
     """Return which systems are better, and which pairs are undecided: at most two sentences, whatever the method."""
-    tests = _tests_of(report)
+    tests = _tests_of(result)
     if not tests.names:
         return ["No system has a score."]
     if len(tests.names) == 1:
         score = number(tests.scores[0])
         return [f"{tests.names[0]} is the only system with a score ({tests.score} {score}): nothing to compare."]
-    if why := report.get("recommended", {}).get("refused", {}).get(report["summary"].get("concluded_by")):
+    if result.recommended and (why := result.recommended.refused.get(result.summary.concluded_by or "")):
         return [f"Systems were not compared: {why}. Choose the recommended comparison."]
     return [_pair(tests)] if len(tests.names) == 2 else [_best(tests), _rest(tests)]
 
 
-def find(report: Report) -> list[str]:
-    """Return what a report of direct assessment finds: at most three sentences, of systems and of workers."""
-    if all(row["z"] is None for row in report["summary"]["systems"]):
-        return [_no_score(report)]
-    return [*find_systems(report), _workers(report)]
+def find(result: Result) -> list[str]:
+    """Return what a study of direct assessment finds: at most three sentences, of systems and of workers."""
+    if not result.scored:
+        return [_no_score(result)]
+    return [*find_systems(result), _workers(result)]
 
 
-def _tests_of(report: Report) -> _Tests:
+def _tests_of(result: Result) -> _Tests:
     """Return the systems with p of what is concluded by."""
-    result = ScoredSystems(report)
-    scored = {name: score for name, score in result.scores.items() if score is not None}
+    scored = result.scored
     level, test = f"p < {ALPHA:g}", "rank-sum test"
-    if is_corrected(report):
-        level, test = level_in_words(report.get("settings", {})), "comparison of systems"
-    clusters = report["summary"].get("clusters")
-    if isinstance(clusters, Mapping) and not clusters.keys() & _OF_PEOPLE:
+    if result.is_corrected:
+        level, test = level_in_words(result.settings.workers_planned), "comparison of systems"
+    clusters = result.summary.clusters
+    if isinstance(clusters, dict) and not clusters.keys() & _OF_PEOPLE:
         level = f"{level}, for these raters"
-    p = conclusions_of(report, list(scored))
+    p = result.p_better(list(scored))
     is_up = result.sign > 0
     return _Tests([*map(_name, scored)], [*scored.values()], p, level, test, result.words.one, is_up)
 
@@ -157,14 +153,14 @@ def _rest(tests: _Tests) -> str:
 # --- Workers
 
 
-def _no_score(report: Report) -> str:
+def _no_score(result: Result) -> str:
     """Return why no system has a score."""
-    if not report["summary"]["systems"]:
+    if not result.systems:
         return "No system has a score: there is no ordinary item in these ratings."
-    workers = get_workers(report)
+    workers = result.workers
     if any(worker.is_counted for worker in workers):
         return "No system has a score: no item was rated on every criterion."
-    reasons = _left_out(report)
+    reasons = _left_out(result)
     if len(workers) == 1:
         return f"No system has a score: the only worker {reasons[0][1]}."
     if len(reasons) == 1:
@@ -172,33 +168,32 @@ def _no_score(report: Report) -> str:
     return f"No system has a score: of {len(workers):,} workers {_clauses(reasons)}."
 
 
-def _workers(report: Report) -> str:
+def _workers(result: Result) -> str:
     """Return how many workers count of how many, and why the others do not."""
-    workers = get_workers(report)
+    workers = result.workers
     n_counted = sum(worker.is_counted for worker in workers)
-    n_ratings = sum(row.get("n_ratings", row["n"]) for row in report["summary"]["systems"])
-    has_test = report["summary"]["worker_test"]["preset"] != NO_TEST
+    n_ratings = count_ratings(result)
     if n_counted < len(workers):
-        who, why = f"{n_counted:,} of {len(workers):,} workers", _clauses(_left_out(report))
+        who, why = f"{n_counted:,} of {len(workers):,} workers", _clauses(_left_out(result))
     else:
         who = "the only worker" if n_counted == 1 else f"all {n_counted:,} workers"
-        why = f"the worker test was passed at p < {_alpha(report)}"
-    why = why if has_test else "no worker test was applied" + (f", {why}" if n_counted < len(workers) else "")
+        why = f"the worker test was passed at p < {_alpha(result)}"
+    why = why if result.has_test else "no worker test was applied" + (f", {why}" if n_counted < len(workers) else "")
     return f"{counted(n_ratings, 'rating')} by {who} {'counts' if n_ratings == 1 else 'count'}; {why}."
 
 
-def _alpha(report: Report) -> str:
-    return f"{report['summary']['worker_test']['alpha']:g}"
+def _alpha(result: Result) -> str:
+    return f"{result.applied_test.alpha:g}"
 
 
-def _left_out(report: Report) -> list[tuple[int, str]]:
+def _left_out(result: Result) -> list[tuple[int, str]]:
     """Return how many workers do not count for each reason, with the reason as said of one of them."""
     reasons = {
-        "failed": f"failed the worker test at p < {_alpha(report)}",
+        "failed": f"failed the worker test at p < {_alpha(result)}",
         "untested": "could not be tested",
         EXCLUDED: "was excluded",
     }
-    states = [worker.state for worker in get_workers(report)]
+    states = [worker.state for worker in result.workers]
     return [(states.count(state), reason) for state, reason in reasons.items() if state in states]
 
 
@@ -208,18 +203,3 @@ def _clauses(reasons: Sequence[tuple[int, str]]) -> str:
 
 def _plural(reason: str) -> str:
     return reason.replace("was ", "were ")
-
-
-def printed_pairs(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the pairs of a report as they are printed: the better system by its score, and whether the two differ."""
-    return [
-        {
-            **dict(zip(("better", "worse"), pair["systems"], strict=True)),
-            "difference": pair["difference"],
-            **dict(zip(("low", "high"), pair["interval"], strict=True)),
-            "p": pair["p"],
-            "p_holm": pair["p_holm"],
-            "differs": pair["p_holm"] is not None and pair["p_holm"] < ALPHA,
-        }
-        for pair in pairs
-    ]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from analysis.data.dialogues.rows import CHAT_COLUMNS, WEIGHT, WORK_COLUMNS, Chat, Work, cells_of
 from analysis.data.ratings.sources import SOURCE_COLUMNS, SourceWords
-from analysis.methods import method_of
 from analysis.methods.study.study import Study
 from analysis.metrics.loading import SegmentScores
 from analysis.results.exports import dump_json, table_files
+from analysis.results.reading import printed, read_result
 from analysis.stats.ratings import Codes, Floats
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -97,7 +97,7 @@ class Package:
             for name, content in self.texts.items():
                 package.writestr(name, content)
             package.writestr("protocol.json", dump_json(settings))
-            package.writestr("summary.json", dump_json(method_of(document).printed(document)))
+            package.writestr("summary.json", dump_json(printed(document, document["findings"])))
             package.writestr("report.json", dump_json(document))
             with package.open(self.responses, "w", force_zip64=True) as stream:
                 self.write(stream)
@@ -108,7 +108,7 @@ class Package:
             if self.metrics:
                 with package.open(_METRICS, "w", force_zip64=True) as stream:
                     _write_scores(stream, self.metrics)
-            for name, content in table_files(document):
+            for name, content in table_files(read_result(document)):
                 package.writestr(f"tables/{name}", content)
 
 

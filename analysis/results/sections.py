@@ -4,12 +4,15 @@ Methods and questions make sections. `analysis.results.exports` writes any secti
 `templates/analysis/section.html` shows it.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from campaigns.contracts.result_pages import OWN_PAGE
+from evalsite.lib.typed_json import from_json, to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,12 +139,42 @@ _RULER = _Ruler(*LIGHT)
 
 
 @dataclass(frozen=True)
+class Picture:
+    """What a figure shows, as data: the function that draws it, and what this takes, by the names of its parameters.
+
+    The function is named by its place, so one that moves or goes has its former name in `_MOVED`.
+    """
+
+    drawn_by: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, draw: "Callable[..., Drawing]", *args: object, **options: object) -> "Picture":
+        """Return what a function draws of these arguments, which are stored as JSON, and of a `theme`."""
+        bound = inspect.signature(draw).bind_partial(*args, **options)
+        return cls(f"{draw.__module__}.{draw.__qualname__}", to_json(bound.arguments))
+
+    def __call__(self, theme: Theme) -> "Drawing":
+        """Return the drawing in the colours of a theme."""
+        module, _, name = _MOVED.get(self.drawn_by, self.drawn_by).rpartition(".")
+        draw = getattr(import_module(module), name)
+        taken = inspect.signature(draw).parameters
+        values = {name: from_json(value, taken[name].annotation) for name, value in self.values.items()}
+        drawing: Drawing = draw(**values, theme=theme)
+        return drawing
+
+
+_MOVED: dict[str, str] = {}
+"""Where functions are now that results of before name otherwise."""
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure: its file name, what it is called, what draws it, and what it shows in words."""
 
     name: str
     title: str
-    draw: "Callable[[Theme], Drawing]"
+    draw: Picture
     alt: str
     caption: str = ""
 

@@ -3,23 +3,70 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from analysis.results.result import VERSION, Result
 from analysis.stats.agreement import tolerance_chance
+from campaigns.contracts.protocol import DEFAULT_METHOD
+from evalsite.lib.typed_json import from_json, to_json
 
 Value = TypeVar("Value")
 Report = Mapping[str, Any]
 """What a response method says of responses: JSON, as `ResponseMethod.analyse` returns it."""
-VERSION = 2
-"""Of reports in their present shape."""
 
 
 def current(report: Report) -> Report:
     """Return a stored report in the shape of now, whatever version stored it.
 
     In version 1, which has no number, studies of direct assessment had their answers to questions at the top, other
-    methods an `agreement` of their own each, and no answer said what scores are called.
+    methods an `agreement` of their own each, and no answer said what scores are called. In version 2 studies did not
+    say of systems and pairs what other methods do, and no report had its sections.
     """
-    if report.get("version", 1) >= VERSION:
+    version = report.get("version", 1)
+    if version >= VERSION:
         return report
+    found = report if version > 1 else _with_answers(report)
+    return with_shared_parts(found) | {"version": VERSION}
+
+
+def result_of(report: Report) -> Result:
+    """Return what a report says, whatever version made it, also where it has a ranking alone."""
+    return from_json(to_json(current(report)), Result)
+
+
+def with_shared_parts(report: Report) -> dict[str, Any]:
+    """Return a report of a study with what those of other methods say of systems and of every two of them."""
+    summary = report.get("summary", {})
+    if "significance" not in summary:
+        return dict(report)
+    found, intervals = report.get("recommended", {}), report.get("intervals", {})
+    ranks = {row["system"]: [row["best"], row["worst"]] for row in found.get("ranks", [])}
+    scored = [row["z"] for row in summary["systems"] if row["z"] is not None]
+    rows = []
+    for row in summary["systems"]:
+        name, z = row["system"], row["z"]
+        interval, rank = intervals.get(name, [None]), None if z is None else 1 + sum(other > z for other in scored)
+        shared = {"score": z, "interval": None if None in interval else list(interval), "rank": rank}
+        rows.append(row | shared | {"ranks": ranks.get(name)})
+    others = {"method": DEFAULT_METHOD, "higher_is_better": True, "systems": rows}
+    return {**report, "summary": summary | others, "pairs": [_better_first(pair) for pair in found.get("pairs", [])]}
+
+
+def _better_first(pair: Report) -> dict[str, Any]:
+    """Return a pair of the recommended comparison, which is in the order of the ranking, as all methods have it."""
+    sign = -1 if (pair["difference"] or 0) < 0 else 1
+    difference, low, high = (None if (of := pair.get(key)) is None else sign * of for key in _SIGNED)
+    return {
+        "systems": pair["systems"][::sign],
+        "difference": difference,
+        "interval": [low, high][::sign],
+        "p_holm": pair["p_holm"],
+        "p_studies": pair.get("p_studies", [None, None])[::sign],
+    }
+
+
+_SIGNED = ("difference", "low", "high")
+
+
+def _with_answers(report: Report) -> dict[str, Any]:
     answers = dict(report.get("questions", {}))
     others = {key: value for key, value in report.items() if key not in _ANSWERED_APART}
     if "sensitivity" in report:
@@ -38,7 +85,7 @@ def current(report: Report) -> Report:
         }
     elif "reliability" not in answers and (criteria := _criteria_before(report)):
         answers["reliability"] = {"criteria": criteria, "n_bins": 5, "notes": []}
-    return {**others, **({"questions": answers} if answers else {}), "version": VERSION}
+    return {**others, **({"questions": answers} if answers else {})}
 
 
 def answers_of(report: Report) -> Mapping[str, Report]:

@@ -1,23 +1,18 @@
-"""What stored reports say, as values that pages, files and programs share; and how two runs differ. Pure.
+"""What pages, files and programs say of a result: totals, the ranking of studies, chats; how two differ. Pure.
 
-Undefined numbers are None, and so are those that the report of an earlier version lacks.
+Undefined numbers are None, and so are those that the result of an earlier version lacks.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
 from analysis.data.dialogues.summary import ALL, FAILED, PASSED
 from analysis.data.ratings.scales import FULL
-from analysis.results.stored import Report
-from analysis.results.words import CORRECTED
-from analysis.stats.procedures import ALPHA, Procedure
-from campaigns.contracts.protocol import DEFAULT_METHOD
+from analysis.results.result import CriterionScore, Result, SettingsUsed, SystemResult, WorkerResult
+from analysis.stats.procedures import ALPHA
 from campaigns.design.worker_test import NO_TEST
 
-EXCLUDED = "excluded"
-_COUNTED = ("passed", "trusted")
 _SAME = 0.0005  # below what three decimals show
 
 
@@ -45,36 +40,28 @@ class RunTotals:
         return self.worker_test != NO_TEST
 
 
-def get_totals(report: Report) -> RunTotals:
-    """Return what a report adds up to."""
-    summary = report["summary"]
-    # A method that tests no worker says nothing of a test.
-    test = summary.get("worker_test") or {**report["settings"]["worker_test"], "preset": NO_TEST}
-    references = summary.get("references") or {}
-    has_test = test["preset"] != NO_TEST
-    n_workers = summary["workers"]["total"] if "workers" in summary else _count_raters(summary)
-    n_counted = len(_counted(report)) if "worker_table" in report else n_workers
+def get_totals(result: Result) -> RunTotals:
+    """Return what a result adds up to."""
+    summary, references = result.summary, result.summary.references
+    n_workers = summary.workers.total if summary.workers else summary.n_workers or summary.n_raters
+    n_counted = n_workers if result.worker_table is None else sum(row.is_counted for row in result.workers)
     return RunTotals(
-        n_systems=len(summary["systems"]),
+        n_systems=len(summary.systems),
         n_workers=n_workers,
-        n_counted=summary["workers"]["passed"] if has_test else n_counted,
-        n_excluded=len(report["settings"]["excluded"]),
-        n_ratings=summary.get("n_ratings") if "method" in summary else count_ratings(summary),
-        worker_test=test["preset"],
-        alpha=test["alpha"],
-        unit=summary.get("unit", report["settings"]["unit"]),
-        reference_mean=references.get("mean"),
-        reference_distance=references.get("distance"),
+        n_counted=summary.workers.passed if summary.workers and result.has_test else n_counted,
+        n_excluded=len(result.settings.excluded),
+        n_ratings=count_ratings(result) if result.is_study else summary.n_ratings,
+        worker_test=result.applied_test.preset,
+        alpha=result.applied_test.alpha,
+        unit=summary.unit or result.settings.unit,
+        reference_mean=references.mean if references else None,
+        reference_distance=references.distance if references else None,
     )
 
 
-def count_ratings(summary: Mapping[str, Any]) -> int:
-    """Return how many ratings a study's systems have."""
-    return sum(row.get("n_ratings", row["n"]) for row in summary["systems"])
-
-
-def _count_raters(summary: Mapping[str, Any]) -> int:
-    return int(summary.get("n_workers", summary.get("n_raters", 0)))
+def count_ratings(result: Result) -> int:
+    """Return how many ratings the systems of a study have."""
+    return sum(row.n if row.n_ratings is None else row.n_ratings for row in result.summary.systems)
 
 
 @dataclass(frozen=True)
@@ -98,36 +85,24 @@ class ChatTotals:
     notices: list[str]
 
 
-def metrics_of(report: Report) -> Mapping[str, Any] | None:
-    """Return how metrics agree with people, as `evaluate_metrics` says it; None of a report without."""
-    found: Mapping[str, Any] = report.get("questions", {}).get("metrics", {})
-    return found if "metrics" in found else None
-
-
-def has_chats(report: Report) -> bool:
-    """Return whether a report says anything of chats."""
-    found = report["summary"].get("dialogues")
-    return bool(found and found["groups"][ALL]["chats"])
-
-
-def get_chat_totals(report: Report) -> ChatTotals | None:
-    """Return what the chats of a report add up to; None if it has none."""
-    if not has_chats(report):
+def get_chat_totals(result: Result) -> ChatTotals | None:
+    """Return what the chats of a result add up to; None if it has none."""
+    found = result.summary.dialogues
+    if found is None or not found.groups[ALL].chats:
         return None
-    found = report["summary"]["dialogues"]
-    everyone = found["groups"][ALL]
+    everyone = found.groups[ALL]
     groups = {
-        name: ChatGroup(group["minutes_per_chat"], group["lengths"]["words_per_chat"]["median"])
-        for name, group in found["groups"].items()
+        name: ChatGroup(group.minutes_per_chat, group.lengths.words_per_chat.median)
+        for name, group in found.groups.items()
     }
     return ChatTotals(
-        n_chats=everyone["chats"],
-        n_degraded=everyone["chats"] - everyone["chats_not_degraded"],
-        n_topics=found["n_topics"],
+        n_chats=everyone.chats,
+        n_degraded=everyone.chats - everyone.chats_not_degraded,
+        n_topics=found.n_topics,
         all=groups[ALL],
         passed=groups.get(PASSED),
         failed=groups.get(FAILED),
-        notices=found["notices"],
+        notices=found.notices,
     )
 
 
@@ -152,14 +127,6 @@ class SystemChange:
     def rank_sense(self) -> str:
         """Return better or worse."""
         return "better" if self.n_places > 0 else "worse"
-
-
-@dataclass(frozen=True)
-class CriterionScore:
-    """The score of a system on a criterion: z, and the raw mean, negative criteria reversed."""
-
-    z: float | None
-    raw: float | None
 
 
 @dataclass(frozen=True)
@@ -196,114 +163,40 @@ class Ranking:
     level: str = ""
 
 
-def get_ranking(report: Report, changes: "RunChanges | None" = None) -> Ranking:
-    """Return the ranked systems, with what differs from another run if `changes` says it."""
-    summary = report["summary"]
-    names = [criterion["name"] for criterion in report["settings"]["criteria"]]
+def get_ranking(result: Result, changes: "RunChanges | None" = None) -> Ranking:
+    """Return the ranked systems of a study, with what differs from another run if `changes` says it."""
+    names = [criterion.name for criterion in result.settings.criteria]
     criteria = names if len(names) > 1 else []
-    ends = set(accumulate(len(group) for group in summary["clusters"]))
-    rows = []
-    for rank, row in enumerate(summary["systems"], start=1):
-        is_scored = row["z"] is not None
-        low, high = report["intervals"][row["system"]]
-        rows.append(
-            RankedSystem(
-                rank=rank if is_scored else None,
-                low=low,
-                high=high,
-                criteria=[CriterionScore(**row["criteria"][name]) for name in criteria],
-                ends_cluster=rank in ends,
-                change=changes.systems[row["system"]] if changes else None,
-                **{name: row.get(name) for name in ("system", "n", "n_outputs", "n_ratings", "z", "raw")},
-            )
+    ends = set(accumulate(len(group) for group in result.summary.clusters))
+    rows = [
+        RankedSystem(
+            rank=None if row.score is None else place,
+            system=row.system,
+            n=row.n,
+            n_outputs=row.n_outputs,
+            n_ratings=row.n_ratings,
+            z=row.score,
+            low=result.interval(row.system)[0],
+            high=result.interval(row.system)[1],
+            raw=row.raw,
+            criteria=[score for name in criteria if isinstance(score := row.criteria[name], CriterionScore)],
+            ends_cluster=place in ends,
+            change=changes.systems[row.system] if changes else None,
         )
-    level = CORRECTED if is_corrected(report) else f"p < {ALPHA:g}"
-    return Ranking(criteria, summary.get("n_counts", "ratings"), rows, level)
-
-
-Matrix = Sequence[Sequence[float | None]]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The tests between all systems on one criterion, or overall: rows beat columns, in rank order; None: not tested.
-
-    `p` is one-sided, `holm` and `bh` are corrected for all pairs; `superiority` is P(row > column), ties counted half.
-    """
-
-    name: str
-    order: list[str]
-    p: Matrix
-    holm: Matrix
-    bh: Matrix
-    superiority: Matrix
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs of systems were tested."""
-        return len(_pairs(self.p))
-
-    def n_differing(self, value: str) -> int:
-        """Return how many pairs differ by p, `holm` or `bh`, in one direction or the other."""
-        return sum(min(pair) < ALPHA for pair in _pairs(getattr(self, value)))
-
-
-def _pairs(values: Matrix) -> list[tuple[float, float]]:
-    """Return both values of each pair of systems that was tested."""
-    pairs = ((row[j], values[j][i]) for i, row in enumerate(values) for j in range(i))
-    return [(one, other) for one, other in pairs if one is not None and other is not None]
-
-
-def get_comparisons(report: Report) -> dict[str, Comparison]:
-    """Return the tests between systems, overall first, then on each of several criteria, by name."""
-    return {found["name"]: Comparison(**found) for found in report["comparisons"]}
+        for place, row in enumerate(result.summary.systems, start=1)
+    ]
+    return Ranking(criteria, result.summary.n_counts, rows, result.level)
 
 
 # --- Workers
 
 
-@dataclass(frozen=True)
-class WorkerResult:
-    """What a worker's ratings say of them; `excluded` is why they were taken out by hand, None if they were not.
-
-    `histogram` counts the scores in equal steps of the scale; `mean` and `sd` are behind the worker's z.
-    """
-
-    worker: str
-    p: float | None
-    verdict: str
-    excluded: str | None
-    n_ratings: int
-    n_assignments: int
-    n_compared: int
-    mean: float | None
-    sd: float | None
-    histogram: list[int]
-    reference_mean: float | None = None
-    reference_distance: float | None = None
-
-    @property
-    def state(self) -> str:
-        """The verdict, or `EXCLUDED`."""
-        return self.verdict if self.excluded is None else EXCLUDED
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the worker's ratings count."""
-        return self.state in _COUNTED
-
-
-def get_workers(report: Report) -> list[WorkerResult]:
-    """Return every worker, by name."""
-    return [WorkerResult(**row) for row in report["worker_table"]]
-
-
-def list_workers(report: Report, *, state: str, order: str, search: str) -> list[WorkerResult]:
+def list_workers(result: Result, *, state: str, order: str, search: str) -> list[WorkerResult]:
     """Return the workers in this state whose name holds the text, by a number of theirs ("-" before it: the largest
     first), those without it last.
     """
     key, wanted = order.lstrip("-"), search.casefold()
-    rows = [row for row in get_workers(report) if state in ("", row.state) and wanted in row.worker.casefold()]
+    rows = [row for row in result.workers if state in ("", row.state) and wanted in row.worker.casefold()]
     known = [row for row in rows if getattr(row, key) is not None]
     known.sort(key=lambda row: getattr(row, key), reverse=order.startswith("-"))
     return known + [row for row in rows if getattr(row, key) is None]
@@ -341,8 +234,8 @@ class RunChanges:
         return sum(change.n_places != 0 for change in self.systems.values())
 
 
-def compare_reports(now: Report, then: Report) -> RunChanges:
-    """Return how a report differs from an earlier one of the same ratings."""
+def find_changes(now: Result, then: Result) -> RunChanges:
+    """Return how a result differs from an earlier one of the same ratings."""
     workers_now, workers_then = _counted(now), _counted(then)
     pairs_now, pairs_then = _conclusions(now), _conclusions(then)
     return RunChanges(
@@ -350,95 +243,58 @@ def compare_reports(now: Report, then: Report) -> RunChanges:
         workers_lost=sorted(workers_then - workers_now),
         pairs_gained=[pair for pair in pairs_now if pair not in pairs_then],
         pairs_lost=[pair for pair in pairs_then if pair not in pairs_now],
-        systems=_system_changes(now["summary"]["systems"], then["summary"]["systems"]),
+        systems=_system_changes(now.summary.systems, then.summary.systems),
     )
 
 
-def _system_changes(now: list[dict[str, Any]], then: list[dict[str, Any]]) -> dict[str, SystemChange]:
-    ranked = {row["system"]: (place, row["z"]) for place, row in enumerate(then) if row["z"] is not None}
+def _system_changes(now: list[SystemResult], then: list[SystemResult]) -> dict[str, SystemChange]:
+    ranked = {row.system: (place, row.score) for place, row in enumerate(then) if row.score is not None}
     changes = {}
     for place, row in enumerate(now):
-        changes[row["system"]] = SystemChange(None, 0)
-        if row["z"] is not None and row["system"] in ranked:
-            old_place, old_z = ranked[row["system"]]
-            changes[row["system"]] = SystemChange(row["z"] - old_z, old_place - place)
+        changes[row.system] = SystemChange(None, 0)
+        if row.score is not None and row.system in ranked:
+            old_place, old_score = ranked[row.system]
+            changes[row.system] = SystemChange(row.score - old_score, old_place - place)
     return changes
 
 
-def _counted(report: Report) -> set[str]:
-    return {row.worker for row in get_workers(report) if row.is_counted}
+def _counted(result: Result) -> set[str]:
+    return {row.worker for row in result.workers if row.is_counted}
 
 
-def is_corrected(report: Report) -> bool:
-    """Return whether a report concludes by a comparison with Holm's correction, and not by the test of the studies.
-
-    Reports of earlier versions conclude by the latter, unless their ratings were looked at while they came.
-    """
-    if "significance" not in report["summary"]:  # of another method than direct assessment
-        return True
-    was_looked_at = bool(report.get("settings", {}).get("workers_planned"))
-    before = Procedure.CLUSTERED if was_looked_at else Procedure.STUDIES
-    return "recommended" in report and report["summary"].get("concluded_by", before) != Procedure.STUDIES
-
-
-def conclusions_of(report: Report, systems: Sequence[str]) -> list[list[float | None]]:
-    """Return p that the row's system is better than the column's, by what the report concludes by; None: not tested.
-
-    Of studies' tests p is one-sided, of others Holm's, 1 against the better system.
-    """
-    is_study = "significance" in report["summary"]
-    if not is_corrected(report):
-        return tests_between(systems, report["summary"]["significance"])
-    place = {name: k for k, name in enumerate(systems)}
-    p: list[list[float | None]] = [[None] * len(place) for _ in place]
-    for pair in report["recommended"]["pairs"] if is_study else report.get("pairs", ()):
-        one, other = (place.get(system) for system in pair["systems"])
-        if one is not None and other is not None and pair["p_holm"] is not None:
-            better, worse = (other, one) if is_study and pair["difference"] <= 0 else (one, other)
-            p[better][worse], p[worse][better] = pair["p_holm"], 1.0
-    return p
-
-
-def tests_between(systems: Sequence[str], tests: Mapping[str, Any]) -> list[list[float | None]]:
-    """Return p of stored tests of these systems, in their order, row beats column; None: not tested."""
-    places = [tests["order"].index(name) for name in systems]
-    return [[tests["p"][i][j] for j in places] for i in places]
-
-
-def _conclusions(report: Report) -> dict[tuple[str, str], None]:
+def _conclusions(result: Result) -> dict[tuple[str, str], None]:
     """Return each pair of which the first beats the second, in rank order."""
-    systems = [row["system"] for row in report["summary"]["systems"] if row["z"] is not None]
+    systems = list(result.scored)
     return {
         (systems[i], systems[j]): None
-        for i, row in enumerate(conclusions_of(report, systems))
+        for i, row in enumerate(result.p_better(systems))
         for j, p in enumerate(row)
         if p is not None and p < ALPHA
     }
 
 
-def compare_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SettingChange]:
-    """Return each setting that differs between two runs, of their settings as stored, with `columns`."""
+def compare_settings(before: SettingsUsed, after: SettingsUsed) -> list[SettingChange]:
+    """Return each setting that differs between two runs."""
     old, new = _by_name(before), _by_name(after)
     return [SettingChange(name, old[name], new[name]) for name in new if old[name] != new[name]]
 
 
-def _by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
-    test = settings["worker_test"]
+def _by_name(settings: SettingsUsed) -> dict[str, Any]:
     return {
-        "protocol": settings["protocol"],
-        "method": settings.get("method", DEFAULT_METHOD),
-        "options": settings.get("options", {}),
+        "protocol": settings.protocol,
+        "method": settings.method,
+        "options": settings.options,
         # Another statement alone makes no other analysis.
-        "criteria": [{**criterion, "statement": ""} for criterion in settings["criteria"]],
-        "worker_test": test["preset"],
-        "alpha": test["alpha"],
-        "unit": settings["unit"],
-        "standardised_kinds": settings["standardised_kinds"],
-        "excluded": sorted(settings["excluded"]),
-        "scale": list(settings.get("scale") or FULL),
-        "corpus": (settings.get("corpus") or {}).get("name", ""),
-        "workers_planned": settings.get("workers_planned"),
-        "comparison": settings.get("comparison", Procedure.STUDIES.value),
-        "groups": settings.get("groups", []),
-        "columns": settings["columns"],
+        "criteria": [replace(criterion, statement="") for criterion in settings.criteria],
+        "worker_test": settings.worker_test.preset,
+        "alpha": settings.worker_test.alpha,
+        "unit": settings.unit,
+        "standardised_kinds": settings.standardised_kinds,
+        "excluded": sorted(settings.excluded),
+        "scale": settings.scale or FULL,
+        "corpus": settings.corpus.name if settings.corpus else "",
+        "workers_planned": settings.workers_planned,
+        "comparison": settings.comparison,
+        "groups": settings.groups,
+        "columns": settings.columns,
     }

@@ -1,8 +1,5 @@
 """What people call the worker tests, the units and the protocols that settings name by slug; numbers as text."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.quality import Verdict
 from analysis.stats.scores import Unit
@@ -43,9 +40,9 @@ assert set(UNITS) == {unit.value for unit in Unit}
 assert set(PROCEDURES) == set(Procedure)
 
 
-def level_in_words(settings: Mapping[str, Any]) -> str:
-    """Return at which level a report with these settings says that systems differ."""
-    return f"{CORRECTED}, {AT_EVERY_LOOK}" if settings.get("workers_planned") else CORRECTED
+def level_in_words(workers_planned: int | None) -> str:
+    """Return at which level systems differ; `workers_planned`: of responses that are looked at while they come."""
+    return f"{CORRECTED}, {AT_EVERY_LOOK}" if workers_planned else CORRECTED
 
 
 def looks_in_words(n_planned: int) -> str:

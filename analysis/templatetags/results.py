@@ -11,21 +11,15 @@ from django.utils.timezone import localtime
 
 from analysis.data.ratings.scales import FULL
 from analysis.data.ratings.scales import words as scale_words
-from analysis.methods import Report, method_of
+from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.planning.sections import planned_words
 from analysis.results.downloads import RunFile
 from analysis.results.exports import file_name
 from analysis.results.meanings import Meaning, meaning_of, meanings_of
+from analysis.results.result import Comparison, CriterionAsked, Result, SettingsUsed
 from analysis.results.sections import Cell, Column, Range, Table
-from analysis.results.values import (
-    Comparison,
-    SettingChange,
-    SystemChange,
-    compare_settings,
-    conclusions_of,
-    is_corrected,
-)
+from analysis.results.values import SettingChange, SystemChange, compare_settings
 from analysis.results.words import (
     DASH,
     N_COUNTS,
@@ -41,6 +35,7 @@ from analysis.web.navigation import file_url as address_of_file
 from analysis.web.navigation import result_url as address_of
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
+from evalsite.lib.typed_json import from_json
 from evalsite.lib.words import counted
 
 register = template.Library()
@@ -195,19 +190,18 @@ def result_name(run: AnalysisRun) -> str:
 @register.filter
 def analysed_by(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
-    settings = run.settings
-    test, excluded = settings["worker_test"], len(settings["excluded"])
-    name, method = worker_test_name(test["preset"]), method_of({"settings": settings})
+    settings, method = _settings_of(run), method_of({"settings": run.settings})
+    test, excluded = settings.worker_test, len(settings.excluded)
+    name = worker_test_name(test.preset)
     words = [] if "unit" in method.takes else [method.title]
     if method.has_worker_test:
-        words.append(name if test["preset"] == NO_TEST else f"{name}, α = {test['alpha']:g}")
-    words += [f"unit: {settings['unit']}"] if "unit" in method.takes else []
-    scale = settings.get("scale") or FULL
-    words += [f"scores from {scale_words(scale)}"] if list(scale) != list(FULL) else []
-    comparison = settings.get("comparison")
-    words += [f"systems compared by {PROCEDURES[comparison][0]}"] if comparison else []
-    words += ["valid whenever you look"] if settings.get("workers_planned") else []
-    words += [f"by groups of {', '.join(settings['groups'])}"] if settings.get("groups") else []
+        words.append(name if test.preset == NO_TEST else f"{name}, α = {test.alpha:g}")
+    words += [f"unit: {settings.unit}"] if "unit" in method.takes else []
+    scale = settings.scale or FULL
+    words += [f"scores from {scale_words(scale)}"] if scale != FULL else []
+    words += [f"systems compared by {PROCEDURES[settings.comparison][0]}"] if "comparison" in run.settings else []
+    words += ["valid whenever you look"] if settings.workers_planned else []
+    words += [f"by groups of {', '.join(settings.groups)}"] if settings.groups else []
     return ", ".join(words + ([f"{excluded} excluded"] if excluded else []))
 
 
@@ -216,12 +210,17 @@ def changes_since(run: AnalysisRun, before: AnalysisRun | None) -> list[SettingC
     """Return the settings of a run that differ from an earlier one's; none without one."""
     if before is None:
         return []
-    return compare_settings(*({**each.settings, "columns": each.mapping} for each in (before, run)))
+    return compare_settings(_settings_of(before), _settings_of(run))
 
 
-def _criteria(criteria: Sequence[Mapping[str, Any]]) -> str:
+def _settings_of(run: AnalysisRun) -> SettingsUsed:
+    """Return the settings of a run, and the columns of its file."""
+    return from_json({**run.settings, "columns": run.mapping}, SettingsUsed)
+
+
+def _criteria(criteria: Sequence[CriterionAsked]) -> str:
     return ", ".join(
-        c["name"] + (" (negative)" if c["is_negative"] else "") + ("" if c["is_in_worker_test"] else " (not in test)")
+        c.name + (" (negative)" if c.is_negative else "") + ("" if c.is_in_worker_test else " (not in test)")
         for c in criteria
     )
 
@@ -303,16 +302,16 @@ def heatmap(comparison: Comparison, value: str) -> dict[str, Any]:
 
 
 @register.inclusion_tag("components/heatmap.html")
-def conclusions(report: Report, systems: Sequence[str]) -> dict[str, Any]:
-    """Draw by how small a p a report concludes that the row's system is better; nothing where it is the worse one."""
-    tested = conclusions_of(report, systems)
+def conclusions(result: Result, systems: Sequence[str]) -> dict[str, Any]:
+    """Draw by how small a p a result concludes that the row's system is better; nothing where it is the worse one."""
+    tested = result.p_better(systems)
 
     def drawn(p: float | None, of_other: float | None) -> dict[str, Any]:
         is_worse = p == 1 and of_other != 1
         return {"text": DASH if p is None else "" if is_worse else p_value(p), "heat": 0 if p is None else heat_of_p(p)}
 
     cells = [list(map(drawn, row, column)) for row, column in zip(tested, zip(*tested, strict=True), strict=True)]
-    return _matrix(systems, cells) | {"caption": _CONCLUDED[is_corrected(report)]}
+    return _matrix(systems, cells) | {"caption": _CONCLUDED[result.is_corrected]}
 
 
 def _matrix(systems: Sequence[str], cells: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun, RatingsFile, ShareLink
 from analysis.results.exports import file_name
-from analysis.results.report_sections import sections_of
 from analysis.results.sections import Section
 from analysis.results.values import get_totals
 from analysis.web.queries.campaigns import RatingProgress, get_rating_progress
@@ -82,15 +81,16 @@ def result_context(
     campaign = run.ratings_file.campaign
     newest = newest_run_of(run.ratings_file)
     is_older = newest is not None and run.report is not None and newest.pk != run.pk
-    every = [each for each in sections_of(run.report) if not each.is_empty] if run.report else []
+    shown = run.shown
+    every = [each for each in shown.sections if not each.is_empty] if shown else []
     is_here = (lambda each: section_path(each) == section) if section else (lambda each: each.page == page)
     sections = [each for each in every if is_here(each)]
     links = _links(run, every, page, section, is_newest=not is_older)
     context = {
         "run": run,
-        "report": run.shown,
+        "result": shown,
         "is_partial": run.report is None,
-        "totals": get_totals(run.shown) if run.shown else None,
+        "totals": get_totals(shown) if shown else None,
         "newest": newest if is_older else None,
         "run_chosen": run.pk if is_older and campaign else None,
         "progress": (progress or get_rating_progress(campaign)) if campaign else None,

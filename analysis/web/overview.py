@@ -5,10 +5,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.results.interval_plot import plot_intervals
-from analysis.results.report_sections import sections_of
 from analysis.results.values import get_ranking, get_totals
 from analysis.web.looks import describe_course
 from analysis.web.navigation import result_url
@@ -35,7 +33,7 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
     url = reverse("analysis:campaign_results", args=[campaign.public_id])
     is_closed = campaign.status == Campaign.Status.CLOSED
     if latest := find_latest_result(user, campaign.pk):
-        findings = method_of(latest.report).findings(latest.report)
+        findings = latest.result.findings
         context = {"findings": findings, "results_url": url}
         return OverviewPart("analysis/overview.html", context | (_closed(latest, findings) if is_closed else {}))
     if not is_closed:
@@ -49,14 +47,14 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
 
 def _closed(run: AnalysisRun, findings: Sequence[str]) -> dict[str, Any]:
     """Return what the overview of a closed campaign has besides: the figure, a text, and where downloads are."""
-    totals = get_totals(run.report)
-    figures = [each for section in sections_of(run.report) if section.page == FIRST_PAGE for each in section.figures]
+    result, totals = run.result, get_totals(run.result)
+    figures = [figure for section in result.sections_on(FIRST_PAGE) for figure in section.figures]
     workers, systems = counted(totals.n_workers, "worker"), counted(totals.n_systems, "system")
     did = f"{workers} gave {counted(totals.n_ratings, 'rating')} of" if totals.n_ratings else f"{workers} compared"
     begin = f"In “{run.ratings_file.title}”, {did} {systems}."
     return {
         "run": run,
-        "plot": plot_intervals(get_ranking(run.report)) if method_of(run.report).is_study else None,
+        "plot": plot_intervals(get_ranking(result)) if result.is_study else None,
         "figure": figures[0] if figures else None,
         "colleague": " ".join([begin, *findings[: _SENTENCES - 1]]),
         "downloads_url": result_url(run, DOWNLOADS).split("?")[0],

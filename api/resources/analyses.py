@@ -10,7 +10,7 @@ from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.results.values import (
     RunChanges,
-    compare_reports,
+    find_changes,
 )
 from analysis.web.forms.runs import ChangeForm, ExclusionForm
 from analysis.web.queries import ratings_files as queries
@@ -146,7 +146,7 @@ class Changes(Resource):
         """Return which workers count and which conclusions hold in only one of them, and how ranks moved."""
         now = run_for(request, run_id)
         then = run_for(request, cleaned(CompareForm(request.query_params))["against"])
-        is_comparable = all(method_of(run.report).is_study for run in (now, then))
-        if now.ratings_file_id != then.ratings_file_id or not is_comparable:
+        results = now.result, then.result
+        if now.ratings_file_id != then.ratings_file_id or not all(result.is_study for result in results):
             raise Http404
-        return compare_reports(now.report, then.report)
+        return find_changes(*results)

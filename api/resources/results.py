@@ -10,22 +10,18 @@ from django.http import FileResponse, Http404
 from django.utils import timezone
 from rest_framework import serializers
 
-from analysis.methods import method_of
 from analysis.models import Look
 from analysis.results.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.results.paper.questions import Question
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
-from analysis.results.report_sections import sections_of
+from analysis.results.result import Comparison, WorkerResult
 from analysis.results.sections import Section
 from analysis.results.values import (
     ChatTotals,
-    Comparison,
     Ranking,
     RunTotals,
-    WorkerResult,
     get_chat_totals,
-    get_comparisons,
     get_ranking,
     get_totals,
     list_workers,
@@ -41,6 +37,7 @@ from api.shapes import cleaned
 from campaigns.models import Campaign
 from campaigns.queries import Role
 from evalsite.accounts.models import Scope
+from evalsite.lib.typed_json import to_json
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class SystemScore:
 
     system: str
     score: float | None
-    interval: list[float] | None
+    interval: tuple[float, float] | None
     n: int
     rank: int | None
 
@@ -78,17 +75,15 @@ class Result(Resource):
     @operation(Scope.READ, returns=RunResult)
     def get(self, request: ApiRequest, run_id: UUID) -> RunResult:
         """Return the finding as the page words it, the totals and the ranking."""
-        report = run_for(request, run_id).report
-        method = method_of(report)
-        printed = method.printed(report)
-        systems = [SystemScore(**{name: row[name] for name in _OF_SYSTEM}) for row in printed["systems"]]
+        result = run_for(request, run_id).result
+        systems = [SystemScore(**{name: getattr(row, name) for name in _OF_SYSTEM}) for row in result.summary.systems]
         return RunResult(
-            finding=method.findings(report),
-            method=method.slug,
-            higher_is_better=printed["higher_is_better"],
+            finding=result.findings,
+            method=result.settings.method,
+            higher_is_better=result.summary.higher_is_better,
             systems=systems,
-            totals=get_totals(report),
-            ranking=get_ranking(report) if method.is_study else None,
+            totals=get_totals(result),
+            ranking=get_ranking(result) if result.is_study else None,
         )
 
 
@@ -98,7 +93,9 @@ class Comparisons(Resource):
     @operation(Scope.READ, returns=Comparison, many="all")
     def get(self, request: ApiRequest, run_id: UUID) -> list[Comparison]:
         """Return the tests overall, then on each criterion; rows beat columns, in rank order."""
-        return list(get_comparisons(_report_with(request, run_id, "comparisons")).values())
+        if not (comparisons := run_for(request, run_id).result.comparisons):
+            raise Http404("These results have no comparisons.")
+        return comparisons
 
 
 class Workers(Resource):
@@ -107,16 +104,10 @@ class Workers(Resource):
     @operation(Scope.READ, returns=WorkerResult, many="all")
     def get(self, request: ApiRequest, run_id: UUID) -> list[WorkerResult]:
         """Return every worker's test, verdict and scores; keyed hashes but for owners with the scope admin."""
-        report = _report_with(request, run_id, "worker_table")
-        return list_workers(report, state="", order="worker", search="")
-
-
-def _report_with(request: ApiRequest, run_id: UUID, part: str) -> Any:
-    """Return the report of a run; raise Http404 if it does not have this part, as those of some methods."""
-    report = run_for(request, run_id).report
-    if part not in report:
-        raise Http404(f"These results have no {part.replace('_', ' ')}.")
-    return report
+        result = run_for(request, run_id).result
+        if result.worker_table is None:
+            raise Http404("These results have no worker table.")
+        return list_workers(result, state="", order="worker", search="")
 
 
 class ChatsOf(Resource):
@@ -125,7 +116,7 @@ class ChatsOf(Resource):
     @operation(Scope.READ, returns=ChatTotals)
     def get(self, request: ApiRequest, run_id: UUID) -> ChatTotals:
         """Return how many chats there are, and how long they are, of all workers and of those who passed or failed."""
-        if (totals := get_chat_totals(run_for(request, run_id).report)) is None:
+        if (totals := get_chat_totals(run_for(request, run_id).result)) is None:
             raise Http404
         return totals
 
@@ -203,11 +194,11 @@ class Replication(Resource):
     """How far a campaign agrees with the one that it replicates."""
 
     @operation(Scope.READ, returns=AgreementShape)
-    def get(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
+    def get(self, request: ApiRequest, campaign: Campaign) -> Any:
         """Return the agreement of the newest results of both; not found unless you may see both."""
         if (found := find_agreement(request.user, campaign)) is None:
             raise Http404
-        return found
+        return to_json(found)
 
 
 class ReportShape(serializers.Serializer[Any]):
@@ -275,7 +266,7 @@ class Sections(Resource):
     @operation(Scope.READ, returns=SectionShape, many="all")
     def get(self, request: ApiRequest, run_id: UUID) -> Sequence[Section]:
         """Return the sections."""
-        return sections_of(run_for(request, run_id).report)
+        return run_for(request, run_id).result.sections
 
 
 @dataclass(frozen=True)
@@ -305,8 +296,9 @@ class PaperOf(Resource):
         found = run_for(request, run_id)
         campaign = found.ratings_file.campaign
         facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
-        texts = [PaperText(each.name, each.title, each.plain, each.latex) for each in paper_texts(found.report, facts)]
-        return Paper(texts, data_statement(found.report, facts, answers))
+        result = found.result
+        texts = [PaperText(each.name, each.title, each.plain, each.latex) for each in paper_texts(result, facts)]
+        return Paper(texts, data_statement(result, facts, answers))
 
 
 class FileOfRun(serializers.Serializer[Any]):
@@ -326,7 +318,7 @@ class RunFiles(Resource):
     def get(self, request: ApiRequest, run_id: UUID) -> list[dict[str, Any]]:
         """List the replication package, tables and figures."""
         found = run_for(request, run_id)
-        files = list_downloads(found.report, found.folder)
+        files = list_downloads(found.result, found.folder)
         return [
             {"path": each.path, "title": download.title, "size": each.size}
             for group in (files.whole, files.tables, files.figures, files.workers)

@@ -21,7 +21,6 @@ from django.utils import timezone
 from analysis.data.dialogues.loading import load_dialogues
 from analysis.data.dialogues.rows import Chat, LoadedDialogues
 from analysis.data.ratings.loading import load_ratings
-from analysis.methods import method_of
 from analysis.methods.settings import from_json
 from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
@@ -303,7 +302,7 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
     package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
     summary, printed = replicated_elsewhere(package, tmp_path)
     assert printed == summary
-    assert json.loads(summary) == method_of(run.report).printed(run.report)
+    assert json.loads(summary) == printed(run.report, run.result.findings)
 
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     for path in (tmp_path / "package/dialogues.csv", tmp_path / "package/assignments.csv", folder / "report.json"):

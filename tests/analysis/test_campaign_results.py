@@ -1,6 +1,7 @@
 """The results page of a campaign: empty, interim, final, under way, failed; and beside the run that it replicates."""
 
 import zipfile
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -203,25 +204,21 @@ def test_a_replication_shows_how_far_it_agrees(owner_client: Client, pair) -> No
     original, copy = pair
     page = owner_client.get(page_of(copy))
 
-    reports = [AnalysisRun.objects.get(ratings_file__campaign=each).report for each in pair]
-    found = compare_runs(*reports)
-    assert (
-        page.context["replication"]["systems"]
-        == found["systems"]
-        == [row["system"] for row in reports[0]["summary"]["systems"]]
-    )
+    results = [AnalysisRun.objects.get(ratings_file__campaign=each).result for each in pair]
+    found = compare_runs(*results)
+    assert page.context["replication"].systems == found.systems == list(results[0].systems)
     assert page_of(original) in page.text
     rows = page.text[page.text.index("How far this run") :].split("</table>")[0].split('<th scope="row"')[1:]
-    assert f">{found['overall']['pearson']:.3f}</td>" in rows[0]
+    assert f">{found.overall.pearson:.3f}</td>" in rows[0]
     assert len(rows) == 1 + copy.criteria.count()
     assert owner_client.get(page_of(original)).context["replication"] is None
 
 
 def test_a_run_agrees_with_itself(pair) -> None:
-    report = AnalysisRun.objects.get(ratings_file__campaign=pair[0]).report
-    found = compare_runs(report, report)
-    assert found["overall"] == pytest.approx({"pearson": 1, "spearman": 1, "kendall": 1})
-    assert found["same_conclusions"] == {"0.1": 1, "0.05": 1}
+    result = AnalysisRun.objects.get(ratings_file__campaign=pair[0]).result
+    found = compare_runs(result, result)
+    assert asdict(found.overall) == pytest.approx({"pearson": 1, "spearman": 1, "kendall": 1})
+    assert found.same_conclusions == {"0.1": 1, "0.05": 1}
 
 
 def test_whoever_may_not_see_the_original_sees_no_agreement(pair, colleague: User, colleague_client: Client) -> None:

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +17,9 @@ from analysis.models import AnalysisRun
 from analysis.results.agreement_figures import draw_scatter
 from analysis.results.compare import compare_results, comparison_sections, reproducibility_sections
 from analysis.results.compare_several import DatedResult, several_sections
-from analysis.results.scored import ScoredSystems
+from analysis.results.result import Comparison, Result
 from analysis.results.sections import DARK, LIGHT, Section
+from analysis.results.stored import result_of
 from analysis.results.words import number
 from analysis.stats.correlation import correlate
 from analysis.stats.ratings import or_nan
@@ -28,17 +30,22 @@ from tests.analysis.conftest import ratings_csv
 SIX = ("alder", "birch", "cedar", "elm", "fir", "hazel")
 
 
-def report_of(z: dict[str, float | None], **more: Any) -> dict[str, Any]:
+def report_of(z: dict[str, float | None], raw: dict[str, float] | None = None, **more: Any) -> Result:
     names = list(z)
     p = [[None if i == j else 0.01 if i < j else 0.99 for j in range(len(names))] for i in range(len(names))]
     systems = [
-        {"system": name, "z": value, "raw": value and 50 + 20 * value, "criteria": {"c": {"z": value, "raw": value}}}
+        {
+            "system": name,
+            "z": value,
+            "raw": (raw or {}).get(name, value and 50 + 20 * value),
+            "criteria": {"c": {"z": value, "raw": value}},
+        }
         for name, value in z.items()
     ]
-    return {"summary": {"systems": systems, "significance": {"order": names, "p": p}}, **more}
+    return result_of({"summary": {"systems": systems, "significance": {"order": names, "p": p}}, **more})
 
 
-def compared(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Section]:
+def compared(first: Result, second: Result) -> dict[str, Section]:
     found = compare_results(first, second)
     return {section.slug: section for section in comparison_sections(first, second, found)}
 
@@ -102,17 +109,15 @@ def test_pools_of_workers_are_compared_with_halves_of_one() -> None:
 def test_reproducibility_is_the_coefficient_of_variation_of_belz_et_al() -> None:
     # Belz, Popović & Mille 2022, Table 4: BLEU of NTS_def in seven reproductions, CV* = 1.562.
     scores = (84.51, 84.50, 87.46, 85.60, 84.20, 86.61, 86.20)
-    reports = [report_of({"a": 1.0}) for _ in scores]
-    for report, score in zip(reports, scores, strict=True):
-        report["summary"]["systems"][0]["raw"] = score
-    (section,) = reproducibility_sections([*map(ScoredSystems, reports)], ["a"], [])
+    results = [report_of({"a": 1.0}, {"a": score}) for score in scores]
+    (section,) = reproducibility_sections(results, ["a"], [])
     assert round(rows_of(section)[0]["CV* overall"], 3) == 1.562
     assert "over 7 results is 1.6 %" in section.finding
 
 
 def test_several_results_are_in_the_order_of_their_dates() -> None:
     first, last = report_of({"a": 0.4, "b": 0.2, "c": 0.1}), report_of({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.0})
-    dated = [DatedResult(name, datetime(2024, month, 1, tzinfo=UTC), report) for name, month, report in (
+    dated = [DatedResult(name, datetime(2024, month, 1, tzinfo=UTC), result) for name, month, result in (
         ("Late", 9, last), ("Early", 1, first), ("Middle", 5, first),
     )]  # fmt: skip
     sections = {section.slug: section for section in several_sections(dated)}
@@ -222,13 +227,14 @@ def test_another_s_result_is_not_found(stranger_client: Client, two) -> None:
 
 
 def test_conclusions_by_criterion_are_in_the_order_of_the_first_result() -> None:
-    def with_tests(z: dict[str, float | None], p: dict[str, float]) -> dict[str, Any]:
+    def with_tests(z: dict[str, float | None], p: dict[str, float]) -> Result:
         names = sorted(z)
         found = report_of(z)
-        for row in found["summary"]["systems"]:
-            row["criteria"]["d"] = row["criteria"]["c"]
+        for row in found.summary.systems:
+            row.criteria["d"] = row.criteria["c"]
         tests = [[None if i == j else p["same" if i < j else "other"] for j in range(3)] for i in range(3)]
-        return found | {"comparisons": [{"name": name, "order": names, "p": tests} for name in ("overall", "c", "d")]}
+        comparisons = [Comparison(name, names, tests, tests, tests, tests) for name in ("overall", "c", "d")]
+        return replace(found, comparisons=comparisons)
 
     first = with_tests({"c": 3, "a": 2, "b": 1}, {"same": 0.01, "other": 0.99})
     second = with_tests({"a": 3, "b": 2, "c": 1}, {"same": 0.01, "other": 0.99})

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun, PaperAnswer
 from analysis.results.paper import heds
+from analysis.results.reading import read_result
 from analysis.web.queries.campaigns import get_datasheet
 from analysis.web.queries.facts import get_facts
 from analysis.web.services.datasheets import save_answers
@@ -97,7 +98,7 @@ def test_what_the_campaign_knows_is_filled_in(campaign: Campaign) -> None:
     intra = report["questions"]["reliability"]["intra"]["passed"]["correlations"]["pearson"]["quartiles"][1]
     assert found["4.3.12.2"].answer == f"Median r = {intra:.3f}"
     assert found["3.2.2.2"].is_open and found["5.1"].is_open and found["2.4"].is_open
-    paid = heds.datasheet(get_facts(Campaign(pk=campaign.pk, **_paid(campaign))), report)
+    paid = heds.datasheet(get_facts(Campaign(pk=campaign.pk, **_paid(campaign))), read_result(report))
     assert "1. Paid (monetary compensation): EUR 2.00 for each HIT." in [q.answer for s in paid for q in s.questions]
 
 

@@ -22,18 +22,18 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import method_of
 from analysis.methods.settings import custom_settings, from_protocol
 from analysis.models import AnalysisRun
 from analysis.results.anonymity import anonymise, anonymous_report
 from analysis.results.exports import draw_figure
-from analysis.results.report_sections import tables_of
+from analysis.results.reading import printed
 from analysis.results.sections import Output
 from analysis.web.services.runs import exclude_worker
 from annotation.models import Response
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv
+from tests.results import tables_of
 
 ROOT = Path(django_settings.BASE_DIR)
 INSTALLED = ("evalsite", "campaigns", "annotation", "analysis", "crowd", "api", "desk", "templates")
@@ -216,9 +216,9 @@ def test_the_package_of_the_example_gives_its_results_again(
     second = finish(exclude_worker(run=first, user=owner, worker=worker, reason="=by hand"))
 
     for run in (first, second):
-        summary, printed = replicated(as_downloaded(owner_client, run), tmp_path / str(run.pk))
-        assert printed == summary
-        assert json.loads(summary) == method_of(run.report).printed(run.report)
+        summary, again = replicated(as_downloaded(owner_client, run), tmp_path / str(run.pk))
+        assert again == summary
+        assert json.loads(summary) == printed(run.report, run.result.findings)
     assert first.report["summary"] != second.report["summary"]
 
 
@@ -261,7 +261,7 @@ def test_the_package_of_odd_names_gives_its_results_again(owner_client: Client, 
 def test_the_package_holds_what_the_report_says(done: AnalysisRun, owner_client: Client) -> None:
     names = anonymise([row["worker"] for row in done.report["worker_table"]])
     with zipfile.ZipFile(io.BytesIO(as_downloaded(owner_client, done))) as package:
-        assert json.loads(package.read("summary.json")) == method_of(done.report).printed(done.report)
+        assert json.loads(package.read("summary.json")) == printed(done.report, done.result.findings)
         document = anonymous_report(done.report, names)
         assert json.loads(package.read("protocol.json")) == document["settings"]
     assert urlsplit(file_of(done, "package.zip")).query == ""

@@ -28,11 +28,11 @@ from analysis.results.agreement_figures import draw_criteria, draw_heatmaps, dra
 from analysis.results.curves import LABEL_LENGTH, short_label
 from analysis.results.exports import draw_figure, dump_json, write_figures, write_report
 from analysis.results.figures import save
-from analysis.results.report_sections import figures_of
+from analysis.results.result import Comparison
 from analysis.results.sections import COLUMN_IN, DARK, LIGHT
-from analysis.results.values import Comparison
 from campaigns.design.worker_test import NO_TEST
 from tests.analysis.conftest import ratings_csv
+from tests.results import figures_of
 
 ODD = ("z/.. <i>y</i>", "流" * 95)
 ODD_SYSTEMS = ("<b>x</b>", "=cmd()", r"$\frac{$", "مترجم", "a" * 150)

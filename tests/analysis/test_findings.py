@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from analysis.results.findings import find, find_systems
+from analysis.results.stored import result_of
 
 Matrix = list[list[float | None]]
 
@@ -33,6 +34,10 @@ def report_of(
     }
 
 
+def found_in(report: dict[str, Any]) -> list[str]:
+    return find(result_of(report))
+
+
 def p_of(n: int, *undecided: tuple[int, int]) -> Matrix:
     """Return p of n systems of which each beats those after it, apart from some pairs."""
     return [
@@ -50,7 +55,7 @@ PASSED = "1,200 ratings by all 2 workers count; the worker test was passed at p 
 
 
 def test_of_two_systems_one_beats_the_other() -> None:
-    assert find(report_of({"alder": 0.31, "birch": -0.31}, p_of(2))) == [
+    assert found_in(report_of({"alder": 0.31, "birch": -0.31}, p_of(2))) == [
         "alder beats birch at p < 0.05 (mean z 0.310 against −0.310; p = .0010).",
         PASSED,
     ]
@@ -58,16 +63,16 @@ def test_of_two_systems_one_beats_the_other() -> None:
 
 @pytest.mark.parametrize("other", [0.2, 0.31])
 def test_two_systems_may_be_undecided_or_tie(other: float) -> None:
-    found = find(report_of({"alder": 0.31, "birch": other}, p_of(2, (0, 1))))
+    found = found_in(report_of({"alder": 0.31, "birch": other}, p_of(2, (0, 1))))
     assert found[0] == f"Whether alder or birch is better is undecided (mean z 0.310 against {other:.3f}; p = .3000)."
 
 
 def test_a_rank_sum_that_contradicts_the_means_is_said() -> None:
     reverse: Matrix = [[None, 0.99], [0.00001, None]]
-    found = find(report_of({"alder": 0.01, "birch": 0.0}, reverse))
+    found = found_in(report_of({"alder": 0.01, "birch": 0.0}, reverse))
     assert found[0].startswith("birch beats alder in the rank-sum test (p < .0001), though alder has the higher mean z")
     three: Matrix = [[None, 0.99, 0.001], [0.001, None, 0.001], [0.9, 0.9, None]]
-    found = find(report_of(scores(3), three))
+    found = found_in(report_of(scores(3), three))
     assert found[0] == (
         "s0 has the highest mean z (0.500) and beats 1 of the 2 other systems at p < 0.05; "
         "in the rank-sum test s1 beats it."
@@ -75,7 +80,7 @@ def test_a_rank_sum_that_contradicts_the_means_is_said() -> None:
 
 
 def test_of_many_systems_all_pairs_differ() -> None:
-    assert find(report_of(scores(5), p_of(5)))[:2] == [
+    assert found_in(report_of(scores(5), p_of(5)))[:2] == [
         "s0 is the best of 5 systems: it beats each of the others at p < 0.05.",
         "All 10 pairs of systems differ.",
     ]
@@ -98,13 +103,13 @@ def test_of_many_systems_all_pairs_differ() -> None:
     ],
 )
 def test_of_many_systems_some_pairs_are_undecided(undecided, best: str, rest: str) -> None:
-    found = find(report_of(scores(5), p_of(5, *undecided)))
+    found = found_in(report_of(scores(5), p_of(5, *undecided)))
     assert best in found[0]
     assert found[1] == rest
 
 
 def test_no_system_beats_another() -> None:
-    found = find(report_of(scores(3), p_of(3, (0, 1), (0, 2), (1, 2))))
+    found = found_in(report_of(scores(3), p_of(3, (0, 1), (0, 2), (1, 2))))
     assert found[:2] == [
         "No system beats another at p < 0.05: s0 has the highest mean z (0.500), s2 the lowest (0.300).",
         "All 3 pairs are undecided.",
@@ -113,9 +118,9 @@ def test_no_system_beats_another() -> None:
 
 def test_systems_without_a_score_are_left_out() -> None:
     p: Matrix = [[None, None, 0.01], [None, None, None], [0.9, None, None]]
-    found = find(report_of({"alder": 0.1, "empty": None, "birch": -0.1}, p))
+    found = found_in(report_of({"alder": 0.1, "empty": None, "birch": -0.1}, p))
     assert found[0].startswith("alder beats birch")
-    alone = find(report_of({"alder": 0.0, "empty": None}, [[None, None], [None, None]]))
+    alone = found_in(report_of({"alder": 0.0, "empty": None}, [[None, None], [None, None]]))
     assert alone[0] == "alder is the only system with a score (mean z 0.000): nothing to compare."
 
 
@@ -123,13 +128,13 @@ def test_systems_without_a_score_are_left_out() -> None:
 def test_a_finding_has_at_most_three_short_sentences(n: int) -> None:
     names = {f"{k} {'a very long name of a system ' * 9}": 1 - k / n for k in range(n)}
     for undecided in ([], list(pairwise(range(n)))):
-        found = find(report_of(names, p_of(n, *undecided)))
+        found = found_in(report_of(names, p_of(n, *undecided)))
         assert 2 <= len(found) <= 3
         assert all(len(sentence) < 400 and sentence.endswith(".") for sentence in found)
 
 
 def test_a_name_keeps_its_own_direction() -> None:
-    found = find(report_of({"مترجم": 0.2, "birch": 0.1}, p_of(2)))
+    found = found_in(report_of({"مترجم": 0.2, "birch": 0.1}, p_of(2)))
     assert found[0].startswith("\u2068مترجم\u2069 beats birch at")
 
 
@@ -155,7 +160,7 @@ def test_a_name_keeps_its_own_direction() -> None:
     ],
 )
 def test_it_says_how_many_workers_count(workers: dict[str, int], preset: str, said: str) -> None:
-    assert find(report_of(scores(2), p_of(2), workers, preset))[-1] == f"1,200 ratings {said}"
+    assert found_in(report_of(scores(2), p_of(2), workers, preset))[-1] == f"1,200 ratings {said}"
 
 
 @pytest.mark.parametrize(
@@ -173,11 +178,11 @@ def test_it_says_how_many_workers_count(workers: dict[str, int], preset: str, sa
 )
 def test_without_a_score_it_says_why(workers: dict[str, int], said: str) -> None:
     none: Matrix = [[None, None], [None, None]]
-    assert find(report_of({"a": None, "b": None}, none, workers)) == [f"No system has a score: {said}"]
+    assert found_in(report_of({"a": None, "b": None}, none, workers)) == [f"No system has a score: {said}"]
 
 
 def test_ratings_without_ordinary_items_have_no_score() -> None:
-    assert find(report_of({}, [])) == ["No system has a score: there is no ordinary item in these ratings."]
+    assert found_in(report_of({}, [])) == ["No system has a score: there is no ordinary item in these ratings."]
 
 
 HOLM = "p < 0.05 after Holm’s correction"
@@ -189,11 +194,11 @@ def test_while_ratings_come_the_finding_is_by_bounds_that_hold_at_every_look() -
     report["recommended"] = {
         "pairs": [{"systems": [one, other], "difference": 0.1, "p_holm": p} for one, other, p in pairs]
     }
-    best, rest, _ = find(report)
+    best, rest, _ = found_in(report)
     assert best == f"s0 is the best of 3 systems: it beats each of the others at {HOLM}, valid whenever you look."
     assert rest == "Of 3 pairs of systems, 2 differ; undecided is s1 against s2."
     report["recommended"]["pairs"][0]["difference"] = -0.1
-    assert find(report)[0].endswith("valid whenever you look; in the comparison of systems s1 beats it.")
+    assert found_in(report)[0].endswith("valid whenever you look; in the comparison of systems s1 beats it.")
 
 
 def concluding(p_holm: list[float | None], **summary: str) -> dict[str, Any]:
@@ -210,22 +215,22 @@ def concluding(p_holm: list[float | None], **summary: str) -> dict[str, Any]:
 
 
 def test_the_finding_is_by_the_comparison_that_is_corrected() -> None:
-    best, rest, _ = find(concluding([0.2, 0.01, 0.06]))
+    best, rest, _ = found_in(concluding([0.2, 0.01, 0.06]))
     assert best == f"s0 has the highest mean z (0.500) and beats 1 of the 2 other systems at {HOLM}, but not s1."
     assert rest == "Of 3 pairs of systems, 1 differs; undecided are s0 against s1 and s1 against s2."
-    none, rest, _ = find(concluding([0.2, 0.3, None]))
+    none, rest, _ = found_in(concluding([0.2, 0.3, None]))
     assert none.startswith(f"No system beats another at {HOLM}: s0 has the highest mean z")
     assert rest == "All 3 pairs are undecided."
 
 
 def test_it_is_by_the_tests_of_the_studies_where_these_were_asked_for() -> None:
-    assert find(concluding([0.2, 0.3, 0.4], concluded_by="studies"))[0].endswith("each of the others at p < 0.05.")
+    assert found_in(concluding([0.2, 0.3, 0.4], concluded_by="studies"))[0].endswith("each of the others at p < 0.05.")
 
 
 def test_a_procedure_that_could_not_be_computed_finds_nothing() -> None:
     report = concluding([None, None, None], concluded_by="crossed")
     report["recommended"]["refused"] = {"crossed": "there are more effects than it is made for"}
-    found, _ = find(report)
+    found, _ = found_in(report)
     assert found == (
         "Systems were not compared: there are more effects than it is made for. Choose the recommended comparison."
     )
@@ -239,7 +244,7 @@ def test_other_kinds_of_responses_are_found_by_in_the_same_words() -> None:
         "summary": {"higher_is_better": False, "systems": systems, "clusters": {"segment": 40}},
         "pairs": [{"systems": list(names), "p_holm": p} for names, p in pairs],
     }
-    best, pairs_decided = find_systems(report)
+    best, pairs_decided = find_systems(result_of(report))
     assert best.startswith("elm has the lowest score (1.250) and beats 1 of the 2 other systems at ")
     assert best.endswith(f"{HOLM}, for these raters, but not oak.")
     assert pairs_decided == "Of 3 pairs of systems, 2 differ; undecided is elm against oak."

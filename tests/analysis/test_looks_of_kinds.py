@@ -7,8 +7,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods import DEFAULT, get_method
 from analysis.models import AnalysisRun
+from analysis.results.reading import printed
 from analysis.web.services.looks import take_look
 from annotation.models import Assignment
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -81,7 +81,7 @@ def answer(campaign: Campaign, n_workers: int, seed: int) -> None:
 
 def printed_pairs(run: AnalysisRun) -> list[dict[str, Any]]:
     """Return the pairs of a result as scripts get them, in the order of names."""
-    pairs = get_method(run.settings.get("method", DEFAULT)).printed(run.report)["pairs"]
+    pairs = printed(run.report, [])["pairs"]
     return sorted(pairs, key=lambda pair: (pair["better"], pair["worse"]))
 
 
@@ -112,7 +112,7 @@ def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
     weighted = analysed(campaign)
     Assignment.objects.filter(campaign=campaign).update(draw_probability=None, even_probability=None)
     final = analysed(campaign)
-    is_study = get_method(campaign.method).is_study
+    is_study = final.result.is_study
     assert weighted.settings.get("weights") == (None if is_study else DRAW_WEIGHT) and "weights" not in final.settings
     notes = " ".join(weighted.report["notes"])
     said = weighted.report["recommended"]["is_weighted"] if is_study else "HITs of undecided pairs" in notes
@@ -120,9 +120,9 @@ def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
     differences = [[pair["difference"] for pair in printed_pairs(run)] for run in (weighted, final)]
     assert (differences[0] == pytest.approx(differences[1], rel=1e-9)) == (protocol == "preference")
     assert final.settings["workers_planned"] == N_PLACES, "when it ended depends on the answers"
-    printed = get_method(campaign.method).printed(final.report)
-    assert "valid whenever you look" in " ".join(printed["findings"])
-    compared = {frozenset((pair["better"], pair["worse"])): pair for pair in printed["pairs"]}
+    shown = printed(final.report, [])
+    assert "valid whenever you look" in " ".join(final.result.findings)
+    compared = {frozenset((pair["better"], pair["worse"])): pair for pair in shown["pairs"]}
     for pair in look.pairs:
         result = compared[frozenset(pair["systems"])]
         assert result["differs"] == (pair["better"] is not None)

@@ -5,9 +5,9 @@ import pytest
 from analysis.methods import DEFAULT
 from analysis.questions.coefficients import COEFFICIENTS
 from analysis.results.meanings import meaning_of, meanings_of
-from analysis.results.report_sections import sections_of
 from analysis.results.sections import Column, Output, Table
 from tests.analysis.test_questions import KINDS, reports  # noqa: F401
+from tests.results import sections_of
 
 
 @pytest.mark.parametrize("kind", KINDS)

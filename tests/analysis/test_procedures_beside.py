@@ -17,11 +17,11 @@ from scipy import stats
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
 from analysis.questions import analyse_fully
-from analysis.results.report_sections import sections_of
 from analysis.results.sections import Output, Section, Table
 from analysis.stats import procedures
 from analysis.stats.permutation import compare_permuted
 from campaigns.design.worker_test import NO_TEST
+from tests.results import sections_of
 
 SYSTEMS = ("alder", "birch", "cedar")
 

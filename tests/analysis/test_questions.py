@@ -24,15 +24,15 @@ from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.models import AnalysisRun
 from analysis.questions import Asked, Question, analyse_fully, list_questions
-from analysis.results.report_sections import sections_of
-from analysis.results.scored import ScoredSystems
 from analysis.results.sections import Column, Section, Table
+from analysis.results.stored import result_of
 from analysis.stats.reliability import spearman_brown
 from analysis.web.services.runs import change_run
 from campaigns.design.worker_test import NO_TEST
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
 from tests.analysis.test_stored_order import simulated
+from tests.results import sections_of
 
 KINDS = [method.slug for method in list_response_methods()]
 SIMULATED = [slug for slug in KINDS if slug != DEFAULT]
@@ -95,7 +95,7 @@ def analysed(path: Path, kind: str, words: Sequence[SourceWords] = (), **changes
 
 
 def scores_of(report: Mapping[str, Any]) -> dict[str, float]:
-    return ScoredSystems(report).scores
+    return result_of(report).scores
 
 
 @pytest.fixture(scope="module")

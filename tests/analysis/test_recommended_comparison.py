@@ -16,10 +16,10 @@ from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
 from analysis.results.procedures import winner, winner_in_studies
-from analysis.results.report_sections import sections_of, tables_of
 from analysis.results.sections import Output, Section
 from analysis.stats import crossed
 from tests.analysis.conftest import ratings_csv
+from tests.results import sections_of, tables_of
 
 
 def analysed(path: Path, content: bytes, **changes) -> dict:

@@ -13,11 +13,11 @@ from django.urls import reverse
 
 from analysis.methods.settings import Cost, from_protocol
 from analysis.models import AnalysisRun
-from analysis.results.report_sections import sections_of
 from analysis.templatetags.results import cell as cell_text
 from tests.analysis.conftest import Start, finish, ratings_csv
 from tests.databases import on_both
 from tests.metrics.test_pages import scores_csv, send
+from tests.results import sections_of
 
 pytestmark = on_both
 

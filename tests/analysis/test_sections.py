@@ -18,9 +18,9 @@ from django.urls import reverse
 from analysis.methods.study import Method, list_methods
 from analysis.methods.study.study import Study
 from analysis.models import AnalysisRun
-from analysis.results.report_sections import sections_of, tables_of
-from analysis.results.sections import Column, Figure, Output, Range, Section, Table
+from analysis.results.sections import Column, Figure, Output, Picture, Range, Section, Table, Theme
 from tests.analysis.conftest import ratings_csv
+from tests.results import sections_of, tables_of
 
 
 class Spread(Method):
@@ -38,16 +38,19 @@ class Spread(Method):
         if not found:
             return []
 
-        def draw(theme):
-            figure, axes = theme.canvas(width=4, height=2)
-            axes.barh(list(found), list(found.values()), color=theme.accent)
-            return figure
-
         finding = f"The scores of {max(found, key=found.get)} are spread most."
         columns = [Column("system"), Column("spread & more", 1)]
         table = Table("spread", "Spread", "Largest less least score.", columns, [list(row) for row in found.items()])
-        figure = Figure("spread-bars", "Bars of spread", draw, "A bar for each system.")
+        figure = Figure(
+            "spread-bars", "Bars of spread", Picture.of(draw_bars, [*found.items()]), "A bar for each system."
+        )
         return [Section(self.slug, "Spread of scores", finding, [table], [figure])]
+
+
+def draw_bars(spread: list[tuple[str, float]], theme: Theme):
+    figure, axes = theme.canvas(width=4, height=2)
+    axes.barh([name for name, _ in spread], [size for _, size in spread], color=theme.accent)
+    return figure
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +106,7 @@ def test_a_section_is_printed(tmp_path: Path, format_: str, said: str) -> None:
 
 
 def test_results_without_the_section_are_shown(run: AnalysisRun, owner_client: Client) -> None:
-    del run.report["summary"]["spread"]
+    del run.report["summary"]["spread"], run.report["sections"]
     run.save()
     page = owner_client.get(reverse("analysis:run", args=[run.pk]))
     assert page.status_code == 200 and "Spread of scores" not in page.text
@@ -164,6 +167,8 @@ def test_a_page_shows_ranges_p_values_minus_and_dashes(run: AnalysisRun, owner_c
     rows = [["<b>a</b>", 0.0312, -0.5, Range(1.0, 2.0), 1234], ["b", None, None, Range(None, None), None]]
     odd = Section("odd", "Odd", tables=[Table("odd", "Odd", "All kinds.", columns, rows, frozenset({0}))])
     monkeypatch.setattr(Spread, "sections", lambda self, report: [odd])
+    del run.report["sections"]  # as an earlier version stored it
+    run.save()
     page = owner_client.get(reverse("analysis:section", args=[run.pk, "odd"])).text
     table = page[page.index("All kinds.") :].split("</table>")[0]
     assert "&lt;b&gt;a&lt;/b&gt;" in table and 'class="cluster-end"' in table

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
-from analysis.results.values import get_comparisons
+from analysis.results.stored import result_of
 from analysis.templatetags.results import conclusions, heat_of_p, heat_of_superiority, heatmap, number, p_value, signed
 
 
@@ -24,7 +24,7 @@ def heat_of(client: Client, run: AnalysisRun, query: str = ""):
 def test_each_criterion_and_value_is_shown(
     owner_client: Client, done_with_two_criteria: AnalysisRun, criterion: str, value: str
 ) -> None:
-    comparison = get_comparisons(done_with_two_criteria.report)[criterion]
+    comparison = {each.name: each for each in done_with_two_criteria.result.comparisons}[criterion]
 
     drawn = heatmap(comparison, value)
 
@@ -44,11 +44,14 @@ def test_each_criterion_and_value_is_shown(
 
 def concluded(report: dict[str, Any], systems: Sequence[str] = "abc") -> list[list[tuple[str, int | None]]]:
     """Return text and colour of each cell of the matrix of a report."""
-    return [[(cell.get("text"), cell["heat"]) for cell in row["cells"]] for row in conclusions(report, systems)["rows"]]
+    return [
+        [(cell.get("text"), cell["heat"]) for cell in row["cells"]]
+        for row in conclusions(result_of(report), systems)["rows"]
+    ]
 
 
 def test_a_matrix_has_the_p_of_every_pair_in_the_row_of_the_better_system() -> None:
-    pairs = [{"systems": pair, "p_holm": p} for pair, p in (("ab", 0.003), ("ac", 1.0), ("bc", None))]
+    pairs = [{"systems": [*pair], "p_holm": p} for pair, p in (("ab", 0.003), ("ac", 1.0), ("bc", None))]
     assert concluded({"settings": {"method": "ordinal"}, "summary": {}, "pairs": pairs}) == [
         [(None, None), (".0030", 3), ("> .9999", 0)],
         [("", 0), (None, None), ("–", 0)],

@@ -11,7 +11,7 @@ import pytest
 from django.apps import apps
 from django.db import models
 
-from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_methods, method_of
+from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_methods
 from analysis.methods.settings import AnalysisSettings, Cost, RatedCriterion, from_protocol
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.planning.methods import PLANNED
@@ -24,11 +24,14 @@ from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import section_file, table_files, to_latex, to_text
 from analysis.results.paper.texts import paper_texts
+from analysis.results.reading import printed, read_result
 from analysis.results.replication import compare_runs
-from analysis.results.report_sections import sections_of
+from analysis.results.stored import result_of
 from analysis.stats.designs import PlannedDesign
 from campaigns.contracts.result_pages import PAGE_OF
+from evalsite.lib.typed_json import to_json
 from tests.key_order import check_folder, reads_by_order
+from tests.results import sections_of
 from tests.stored import as_jsonb_keeps, stored
 
 DESIGN = PlannedDesign(4, 10, 30, 12, n_degraded=4, n_repeat=3, workers_per_hit=2)
@@ -49,20 +52,20 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def everything(report: dict[str, Any]) -> dict[str, Any]:
     """Return all that pages, files, papers and scripts are made of."""
-    method = method_of(report)
-    sections = sections_of(report)
+    result = read_result(report)
+    sections = result.sections
     tables = [table for section in sections for table in section.tables]
     return {
         "sections": [repr(replace(section, figures=())) for section in sections],
         "figures": [(figure.name, figure.alt, figure.caption) for section in sections for figure in section.figures],
-        "pages": [[section.slug for section in sections_of(report, page)] for page in PAGE_OF],
-        "findings": method.findings(report),
-        "headline": method.headline(report),
-        "paper": [text.plain for text in paper_texts(report)],
-        "sentences": repr(method.paper(report)),
-        "to copy": [to_latex(table) for table in method.tables_to_copy(report)],
+        "pages": [[section.slug for section in result.sections_on(page)] for page in PAGE_OF],
+        "findings": result.findings,
+        "headline": result.headline,
+        "paper": [text.plain for text in paper_texts(result)],
+        "sentences": repr(result.paper),
+        "to copy": [to_latex(table) for table in result.tables_to_copy],
         "text": [to_text(table) for table in tables],
-        "files": list(table_files(report)),
+        "files": list(table_files(result)),
     }
 
 
@@ -140,7 +143,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     found = {slug: stored(simulated(slug, folder)) for slug in METHODS if slug != DEFAULT}
     found[DEFAULT] = stored(analysed(ratings, "mrc-adequacy", metrics=metrics))
     again = stored(analysed(ratings, "mrc-adequacy"))
-    again["replication"] = stored(compare_runs(found[DEFAULT], again))
+    again["replication"] = to_json(compare_runs(result_of(found[DEFAULT]), result_of(again)))
     return found | {"replication": again}
 
 
@@ -160,8 +163,8 @@ def test_whatever_is_made_of_a_report_is_the_same_whatever_the_order_of_its_keys
     fresh, kept = everything(reports[slug]), everything(as_jsonb_keeps(reports[slug]))
     for part, content in fresh.items():
         assert kept[part] == content, part
-    method = method_of(reports[slug])
-    assert method.printed(as_jsonb_keeps(reports[slug])) == method.printed(reports[slug])
+    report = reports[slug]
+    assert printed(as_jsonb_keeps(report), []) == printed(report, [])
 
 
 @pytest.mark.parametrize("slug", [*METHODS, "replication"])
@@ -179,8 +182,9 @@ def test_comparisons_of_results_are_the_same_whatever_the_order_of_keys(
     reports: dict[str, dict[str, Any]], slug: str
 ) -> None:
     def compared(report: dict[str, Any]) -> list[str]:
-        sections = comparison_sections(report, report, compare_results(report, report), is_independent=True)
-        several = several_sections([DatedResult(name, NOW, report) for name in ("one", "two", "three")])
+        result = result_of(report)
+        sections = comparison_sections(result, result, compare_results(result, result), is_independent=True)
+        several = several_sections([DatedResult(name, NOW, result) for name in ("one", "two", "three")])
         return [repr(replace(section, figures=())) for section in (*sections, *several)]
 
     assert compared(reports[slug]) == compared(as_jsonb_keeps(reports[slug]))

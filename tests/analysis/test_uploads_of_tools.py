@@ -12,9 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.data.tools import Wanted
-from analysis.methods import ResponsesFile, get_method, method_of
+from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import load_settings
 from analysis.models import RatingsFile
+from analysis.results.reading import printed
 from analysis.web.services.ratings_files import upload_ratings
 from analysis.web.services.runs import start_run
 from evalsite.accounts.models import User
@@ -85,7 +86,7 @@ def test_an_upload_gives_the_results_of_the_command(
         items=EXAMPLES / items if items else None,
     )
     expected = json.loads(capsys.readouterr().out)
-    assert method_of(run.report).printed(run.report) == expected
+    assert printed(run.report, run.result.findings) == expected
     again = finish(start_run(ratings_file=file, user=owner, settings=load_settings(settings)))
     assert again.pk != run.pk and again.report == run.report
 

@@ -14,7 +14,6 @@ from analysis.data.ratings.loading import load_ratings
 from analysis.methods.settings import load_settings
 from analysis.methods.study.recommended_comparison import RecommendedComparison
 from analysis.methods.study.study import Study, run_study
-from analysis.results.report_sections import tables_of
 from analysis.results.sections import Output
 from analysis.web.services.looks import take_look
 from annotation.export.attributes import DRAWN, weigh_draws
@@ -29,6 +28,7 @@ from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.test_downloads import replicated
 from tests.annotation.open_campaigns import open_campaign
 from tests.databases import on_both
+from tests.results import tables_of
 
 pytestmark = on_both
 N_HITS = 4

@@ -16,13 +16,13 @@ from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.exports import to_csv
-from analysis.results.findings import find
 from analysis.results.replication import compare_runs
 from analysis.results.sections import Output
 from analysis.stats.designs import PlannedDesign
 from analysis.web.services.ratings_files import upload_ratings
 from analysis.web.services.runs import start_run
 from evalsite.accounts.models import Scope, User
+from evalsite.lib.typed_json import to_json
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CARELESS, finish, ratings_csv
 from tests.api.conftest import Api
@@ -57,7 +57,7 @@ def test_a_file_is_uploaded_analysed_and_read(script: Client) -> None:
     run = _finished(script.post(f"{ROOT}ratings-files/{file['id']}/runs/", {"protocol": "mrc-adequacy"}))
     here = f"{ROOT}runs/{run.pk}/"
     result = script.get(f"{here}result/").json()
-    assert result["finding"] == find(run.report)
+    assert result["finding"] == run.result.findings
     assert [row["system"] for row in result["ranking"]["rows"]] == ["alder", "birch", "cedar"]
     assert result["ranking"]["rows"][0]["z"] == run.report["summary"]["systems"][0]["z"]
     assert script.get(f"{here}report/").json()["summary"] == json.loads(json.dumps(run.report["summary"]))
@@ -226,7 +226,7 @@ def test_a_replication_is_compared_with_its_original(
     original = run.ratings_file.campaign
     second = analysed(rated_campaign(owner, n_hits=3, replicates=original), owner)
     address = f"{ROOT}campaigns/{second.ratings_file.campaign.public_id}/replication/"
-    found = compare_runs(run.report, second.report)
+    found = to_json(compare_runs(run.result, second.result))
     del found["criterion_order"]  # an answer of JSON has no order
     assert script.get(address).json() == json.loads(json.dumps(found))
     add_member(second.ratings_file.campaign, colleague, "viewer")
@@ -294,9 +294,9 @@ def test_analyses_are_compared_as_on_the_page(script: Client, api: Api, owner: U
     first, second = _file_run(owner, "abcde", "First"), _file_run(owner, "badce", "Second")
     address = f"{ROOT}compare/?first={first.pk}&second={second.pk}"
     found = script.get(address).json()
-    agreement = compare_results(first.report, second.report)
+    agreement = compare_results(first.result, second.result)
     assert found["agreement"] == json.loads(json.dumps(asdict(agreement)))
-    sections = {section.slug: section for section in comparison_sections(first.report, second.report, agreement)}
+    sections = {section.slug: section for section in comparison_sections(first.result, second.result, agreement)}
     assert [each["slug"] for each in found["sections"]] == list(sections)
     table = next(each for each in sections["agreement"].tables if Output.FILES in each.output)
     files = {each["path"]: each["url"] for each in found["files"]}

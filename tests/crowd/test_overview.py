@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.results.findings import find
 from annotation.services.assignments import start_assignment
 from campaigns.models import Campaign, Membership
 from campaigns.services.lifecycle import close_campaign, pause_campaign
@@ -70,7 +69,7 @@ def test_the_finding_is_what_to_look_at_in_the_end(owner: User, owner_client: Cl
     assert "analysed" in overview(owner_client, campaign).text
     run = analysed(campaign)
     page = overview(owner_client, campaign)
-    text, findings = unescape(page.text), find(run.report)
+    text, findings = unescape(page.text), run.result.findings
     assert page.context["step"] is None and f"{findings[0]} {findings[1]}</p>" in text, "for a colleague"
     assert "Copy for the next campaign" in text
     assert f"{reverse('analysis:campaign_downloads', args=[campaign.public_id])}#share" in text

@@ -14,9 +14,10 @@ from analysis.methods import ResponsesFile
 from analysis.methods.choice import Choice
 from analysis.methods.settings import from_json, from_protocol
 from analysis.results.exports import figure_files, table_files, to_latex
-from analysis.results.report_sections import figures_of
+from analysis.results.reading import read_result
 from analysis.results.sections import LIGHT
 from evalsite.lib.errors import DomainError
+from tests.results import figures_of
 
 HEADER = ("worker", "source", "system", "criterion", "answer", "kind")
 TONE = [
@@ -187,7 +188,7 @@ def test_what_is_correct_of_each_item_may_be_known_of_some_criteria(found_in):
 
 def test_tables_say_of_which_criterion_a_row_is_and_figures_are_of_one_each(found_in, tmp_path):
     report, _ = found_in(BOTH, good=GOOD)
-    files = dict(table_files(report))
+    files = dict(table_files(read_result(report)))
     for name in ("criteria", "shares", "paired", "labels", "abilities"):
         rows = list(csv.reader(io.StringIO(files[f"{name}.csv"])))
         assert rows[0][0] == "criterion", name

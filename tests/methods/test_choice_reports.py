@@ -12,6 +12,7 @@ from analysis.methods.choice import Choice
 from analysis.methods.settings import from_protocol
 from analysis.questions.reliability import measure_reliability
 from analysis.results.exports import table_files
+from analysis.results.reading import read_result
 
 REPORTS = sorted((Path(__file__).parents[1] / "data" / "choice").iterdir())
 
@@ -42,7 +43,7 @@ def test_answers_on_one_criterion_have_the_report_that_they_had(before, tmp_path
 
 
 def test_reports_of_before_have_the_tables_that_they_had(before):
-    tables = dict(table_files(before["report"]))
+    tables = dict(table_files(read_result(before["report"])))
     agreement = {name: tables.pop(name) for name in [*tables] if name.startswith("agreement.")}
     known = {name: table for name, table in before["tables"].items() if not name.startswith("worker-agreement.")}
     assert tables == known

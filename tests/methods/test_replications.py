@@ -11,8 +11,8 @@ from analysis.planning.methods.planned import SimulatedMethod
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.replication import compare_runs
-from analysis.results.scored import ScoredSystems
 from analysis.results.sections import LIGHT, Output
+from analysis.results.stored import result_of
 from analysis.stats.designs import PlannedDesign
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
@@ -34,7 +34,9 @@ DIFFERENCES = {
 def simulated(slug, seed):
     planned = PLANNED[slug](DIFFERENCES.get(slug, 15), 7, 4)
     model = planned.model_for(DESIGN, None, None)
-    return planned.report(planned.simulate(DESIGN, model, np.random.default_rng(seed)), planned.settings(DESIGN))
+    return result_of(
+        planned.report(planned.simulate(DESIGN, model, np.random.default_rng(seed)), planned.settings(DESIGN))
+    )
 
 
 def report_of(scores, pairs=(), *, higher_is_better=True, criteria=None):
@@ -49,23 +51,25 @@ def report_of(scores, pairs=(), *, higher_is_better=True, criteria=None):
         }
         for name in order
     ]
-    return {
-        "summary": {"higher_is_better": higher_is_better, "systems": rows},
-        "pairs": [{"systems": list(systems), "p_holm": p} for systems, p in dict(pairs).items()],
-    }
+    return result_of(
+        {
+            "summary": {"higher_is_better": higher_is_better, "systems": rows},
+            "pairs": [{"systems": list(systems), "p_holm": p} for systems, p in dict(pairs).items()],
+        }
+    )
 
 
 @pytest.mark.parametrize("slug", [slug for slug, planned in PLANNED.items() if issubclass(planned, SimulatedMethod)])
 def test_two_campaigns_of_very_different_systems_agree(slug):
     original, replication = simulated(slug, 1), simulated(slug, 2)
     found = compare_runs(original, replication)
-    assert found["systems"] == ["s000000", "s000001", "s000002", "s000003"]
-    assert found["overall"]["spearman"] == found["overall"]["kendall"] == 1
-    assert found["overall"]["pearson"] > 0.97
-    assert found["same_conclusions"] == {"0.1": 1.0, "0.05": 1.0}
+    assert found.systems == ["s000000", "s000001", "s000002", "s000003"]
+    assert found.overall.spearman == found.overall.kendall == 1
+    assert found.overall.pearson > 0.97
+    assert found.same_conclusions == {"0.1": 1.0, "0.05": 1.0}
     shown = compare_results(original, replication)
     assert shown.n_moved == 0 and [each.first_rank for each in shown.systems] == [1, 2, 3, 4]
-    assert shown.same_conclusions == found["same_conclusions"]
+    assert shown.same_conclusions == found.same_conclusions
     for section in comparison_sections(original, replication, shown):
         for figure in section.figures:
             figure.draw(LIGHT)
@@ -74,7 +78,7 @@ def test_two_campaigns_of_very_different_systems_agree(slug):
 def test_conclusions_are_of_the_system_that_is_better():
     """The report has the better system first: with p 0.04 it beats the other one, which does not beat it."""
     report = report_of({"a": 3, "b": 2, "c": 1}, {("a", "b"): 0.04, ("b", "c"): None, ("a", "x"): 0.5})
-    p = ScoredSystems(report).conclusions(["b", "a", "c"])
+    p = report.conclusions(["b", "a", "c"])
     assert (p[1, 0], p[0, 1]) == (0.04, 1)
     assert np.isnan([p[0, 0], p[0, 2], p[2, 0], p[1, 2]]).all()
 
@@ -83,7 +87,7 @@ def test_conclusions_are_of_the_pairs_that_the_original_ranks():
     """Of three pairs b–c is concluded in the original alone: the same of two in three."""
     original = report_of({"a": 3, "b": 2, "c": 1}, {("a", "b"): 0.01, ("a", "c"): 0.01, ("b", "c"): 0.02})
     second = report_of({"a": 3, "b": 1, "c": 2}, {("a", "b"): 0.01, ("a", "c"): 0.01, ("c", "b"): 0.8})
-    assert compare_runs(original, second)["same_conclusions"] == {
+    assert compare_runs(original, second).same_conclusions == {
         "0.1": pytest.approx(2 / 3),
         "0.05": pytest.approx(2 / 3),
     }

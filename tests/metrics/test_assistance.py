@@ -10,8 +10,8 @@ from analysis.methods.settings import from_protocol
 from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
 from analysis.metrics.loading import load_segment_scores
-from analysis.results.report_sections import sections_of, tables_of
 from analysis.results.sections import Output
+from tests.results import sections_of, tables_of
 
 SYSTEMS = ("alder", "birch", "cedar")
 N_RATED, N_MORE = 60, 400

@@ -13,9 +13,9 @@ from analysis.methods.settings import from_protocol
 from analysis.metrics.assistance import PeoplesScores, assist_scores, assist_votes
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
-from analysis.results.report_sections import sections_of
 from analysis.stats.bradley_terry import Outcome
 from analysis.stats.inference import compare_clustered
+from tests.results import sections_of
 
 N_SOURCES, N_JUDGED, N_WORKERS = 300, 60, 12
 

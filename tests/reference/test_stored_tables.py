@@ -7,9 +7,9 @@ import pytest
 
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import load_settings
-from analysis.results.report_sections import sections_of
 from analysis.results.sections import Cell
 from tests.databases import on_both
+from tests.results import sections_of
 
 pytestmark = on_both
 

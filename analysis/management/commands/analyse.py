@@ -14,12 +14,15 @@ from analysis.methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings
 from analysis.questions import analyse_fully
 from analysis.results.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
+from analysis.results.reading import completed, printed, read_part, read_result
 from analysis.results.replication import compare_runs
-from analysis.results.report_sections import tables_of
+from analysis.results.result import Result
 from analysis.results.sections import Output
+from analysis.results.stored import Report
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError
+from evalsite.lib.typed_json import to_json
 
 _TASK_MARK = {"table": "", "latex": "% "}
 
@@ -56,11 +59,11 @@ class Command(RatingsCommand):
         self._explains = options["explain"]
         found = self.by_task(options, self._analysed)
         if options["format"] == "json" and not options["explain"]:
-            printed = {task: _printed(*each) for task, each in found.items()}
-            self.stdout.write(dump_json(printed.get(ALONE, {"tasks": printed})), ending="")
+            tasks = {task: printed(*each) for task, each in found.items()}
+            self.stdout.write(dump_json(tasks.get(ALONE, {"tasks": tasks})), ending="")
 
-    def _analysed(self, options: dict[str, Any]) -> tuple[ResponseMethod, dict[str, Any]]:
-        """Return the method and its report; print its tables, unless it is printed as JSON, and write them."""
+    def _analysed(self, options: dict[str, Any]) -> tuple[Report, list[str]]:
+        """Return the report and what it finds; print its tables, unless it is printed as JSON, and write them."""
         if task := options.get("task"):
             if options["out"]:
                 options["out"] /= slugify(task, allow_unicode=True) or "task"
@@ -76,19 +79,21 @@ class Command(RatingsCommand):
         file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)
         if options["explain"]:
-            return method, {}
+            return {}, []
         document = self._analyse(method, data, file, settings, is_brief=is_brief)
         if original := options["compare"]:
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
             other = self.file_of(original, options, columns)
             without_groups = replace(settings, groups=())  # which the original may not have
             first = self._analyse(method, method.read(other, without_groups), other, without_groups, is_brief=True)
-            document["replication"] = compare_runs(first, document)
-        self._print(method, document, options)
+            document["replication"] = to_json(compare_runs(read_part(first), read_part(document)))
+        document = document if is_brief else completed(document)
+        result = read_part(document) if is_brief else read_result(document)
+        self._print(document, result, options)
         if options["out"]:
             for name, content in method.files(data).items():
                 (options["out"] / name).write_text(content, encoding="utf-8", newline="")
-        return method, document
+        return document, result.findings
 
     def tell(self, reading: Reading) -> None:
         """Say how a file was read, if that was asked for on standard output, with all steps."""
@@ -115,10 +120,8 @@ class Command(RatingsCommand):
             self.stderr.write(f"{file.path.name}: {message}")
         return document
 
-    def _print(self, method: ResponseMethod, document: dict[str, Any], options: dict[str, Any]) -> None:
-        summary = document["summary"]
-        dialogues = summary.get("dialogues")
-        for notice in dialogues["notices"] if dialogues else []:
+    def _print(self, document: Report, result: Result, options: dict[str, Any]) -> None:
+        for notice in result.summary.dialogues.notices if result.summary.dialogues else []:
             self.stderr.write(notice)
         if options["out"]:
             self.say("Writing tables")
@@ -129,17 +132,12 @@ class Command(RatingsCommand):
                 write_figures(options["out"], document)
         if options["format"] == "json":
             return
-        tables = tables_of(document, Output.TERMINAL)
+        tables = result.tables_in(Output.TERMINAL)
         if options["format"] == "latex":
             self.stdout.write("\n".join(map(to_latex, tables)), ending="")
             return
-        if headline := method.headline(document):
-            self.stdout.write(headline)
+        if result.headline:
+            self.stdout.write(result.headline)
         for entry in document.get("groups", []):
             self.stdout.write(" ".join(entry["said"]))
         self.stdout.write("\n".join(map(to_text, tables)), ending="")
-
-
-def _printed(method: ResponseMethod, document: dict[str, Any]) -> dict[str, Any]:
-    """Return what is printed of an analysis as JSON."""
-    return method.printed(document) | {name: document[name] for name in ("replication",) if name in document}

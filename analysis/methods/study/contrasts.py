@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from analysis.data.dialogues.rows import OPINIONS, Chat
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.contrasts import Contrast, contrast
 from analysis.stats.ratings import Codes, or_none
@@ -86,7 +85,7 @@ class Contrasts(Method):
         figure = Figure(
             "contrasts",
             "Differences between kinds of chats",
-            partial(draw_differences, drawn),
+            Picture.of(draw_differences, drawn),
             "Point and interval of each difference in z.",
             "Difference in z from the first group, within the same chatbots, with 95 % intervals.",
         )

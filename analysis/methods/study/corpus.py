@@ -1,14 +1,13 @@
 """Chats and a corpus: are workers' inputs as long as turns of dialogues that are known?"""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from analysis.data.dialogues.corpus import MEASURES, describe_lengths
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import palette, short_label
-from analysis.results.sections import Cell, Column, Figure, Output, Range, Section, Table, Theme
+from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.quality import Verdict
 
@@ -69,7 +68,7 @@ class CorpusComparison(Method):
         figure = Figure(
             "corpus",
             "Lengths beside a corpus",
-            partial(draw_lengths, of),
+            Picture.of(draw_lengths, [*of.items()]),
             "Box plots of words and characters per chat and per input, of workers and of the corpus.",
             "Box: middle half, with the median; whiskers: 5 % and 95 %.",
         )
@@ -102,15 +101,15 @@ def _finding(found: Report, of: Mapping[str, Any]) -> str:
     )
 
 
-def draw_lengths(of: Mapping[str, Any], theme: Theme) -> "Drawing":
+def draw_lengths(of: Sequence[tuple[str, Report]], theme: Theme) -> "Drawing":
     """Draw box plots of each measure: of workers and of the corpus."""
     figure, axes = theme.canvas(width=6.4, height=4.6)
     axes.remove()
     colours = palette(theme, len(of))
-    names = list(of)
+    names = [name for name, _ in of]
     for k, (key, title) in enumerate(MEASURES.items(), start=1):
         panel = figure.add_subplot(2, 2, k, facecolor=theme.paper)
-        for place, (box, colour) in enumerate(zip((of[group][key] for group in of), colours, strict=True)):
+        for place, (box, colour) in enumerate(zip((lengths[key] for _, lengths in of), colours, strict=True)):
             if box["n"]:
                 low, q1, median, q3, high = box["percentiles"]
                 at = len(of) - 1 - place

@@ -1,7 +1,6 @@
 """Criteria: do they measure the same, and which one goes most with the others (METHOD §6)."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
-from analysis.results.sections import COLUMN_IN, Column, Figure, Output, Section, Table, Theme
+from analysis.results.sections import COLUMN_IN, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.criteria import Regression, regress
@@ -164,7 +163,7 @@ def _drivers_section(found: Report | None) -> list[Section]:
     figure = Figure(
         "criteria-and-the-rest",
         "Each criterion and the mean of the others",
-        partial(draw_drivers, names, rest),
+        Picture.of(draw_drivers, names, rest),
         "Point and interval of the coefficient of each criterion.",
         "β of the mean of the other criteria on each criterion, with 95 % intervals.",
     )

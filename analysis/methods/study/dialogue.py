@@ -1,7 +1,6 @@
 """Dialogues: what the chats that were rated are like: workers and time, opinions, lengths, topics."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from analysis.data.dialogues.rows import NO, OPINIONS, YES
@@ -9,7 +8,19 @@ from analysis.data.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED,
 from analysis.data.dialogues.topics import can_draw
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Range, Section, Table, Theme, in_percent
+from analysis.results.sections import (
+    COLUMN_IN,
+    Cell,
+    Column,
+    Figure,
+    Output,
+    Picture,
+    Range,
+    Section,
+    Table,
+    Theme,
+    in_percent,
+)
 from analysis.results.word_cloud import draw_cloud
 from analysis.stats.quality import Verdict
 from campaigns.design.worker_test import NO_TEST
@@ -232,7 +243,7 @@ def _lengths(found: Found) -> Section:
     figure = Figure(
         LENGTHS,
         "Words per chat",
-        partial(draw_lengths, found["histogram"]),
+        Picture.of(draw_lengths, found["histogram"]),
         "Distribution of the words of a worker in a chat; the table above has the quartiles.",
         "Share of the chats of workers who passed (bars) and who failed (line)."
         if PASSED in groups
@@ -262,7 +273,7 @@ def _words(found: Found) -> Section:
     cloud = Figure(
         CLOUD,
         "Word cloud of topics",
-        partial(draw_cloud, words),
+        Picture.of(draw_cloud, words),
         f"Word cloud of topics; most frequent: {most_frequent}",
         f"The larger, the more chats; topics of {workers_in_words(found)}.",
     )

@@ -1,7 +1,6 @@
 """Direct assessment: ranking, significance and workers, from scores of single outputs (METHOD §3–§5)."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +10,10 @@ from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.agreement_figures import draw_heat, draw_heat_scale, heat_cell, name_room
 from analysis.results.curves import short_label
-from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Section, Table, Theme
-from analysis.results.stored import Report
-from analysis.results.values import Comparison, RankedSystem, Ranking, get_comparisons, get_ranking, get_workers
+from analysis.results.result import Comparison, Result
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
+from analysis.results.stored import Report, result_of
+from analysis.results.values import RankedSystem, Ranking, get_ranking
 from analysis.results.words import N_COUNTS
 from analysis.stats.conduct import References
 from analysis.stats.procedures import ALPHA
@@ -96,12 +96,13 @@ class DirectAssessment(Method):
 
     def sections(self, report: Report) -> list[Section]:
         """Return ranking, raw means, distribution of z, significance and workers."""
+        result = result_of(report)
         return [
-            Section("ranking", "Ranking", tables=[systems_table(report), compact_table(report)], page=FIRST_PAGE),
-            Section("raw", "Raw means", tables=_raw_tables(report), page=FIRST_PAGE),
-            _significance(report),
-            *_workers(report),
-            _boxes(report),
+            Section("ranking", "Ranking", tables=[systems_table(result), compact_table(result)], page=FIRST_PAGE),
+            Section("raw", "Raw means", tables=_raw_tables(result), page=FIRST_PAGE),
+            _significance(result),
+            *_workers(result),
+            _boxes(report["boxes"]),
         ]
 
 
@@ -242,15 +243,15 @@ def _rules(ranking: Ranking) -> frozenset[int]:
     return frozenset(k for k, row in enumerate(ranking.rows) if row.ends_cluster)
 
 
-def systems_table(report: Report) -> Table:
+def systems_table(result: Result) -> Table:
     """Return the ranked table of z: counts, overall with its 95 % interval and raw mean, each of several criteria."""
-    ranking, test = get_ranking(report), report["summary"]["worker_test"]
+    ranking, test = get_ranking(result), result.applied_test
     rows = [
         [*_counted(row), row.z, row.low, row.high, row.raw, *(score.z for score in row.criteria)]
         for row in ranking.rows
     ]
-    kept = f"Workers kept by {test['preset']} at α = {test['alpha']:g}"
-    if test["preset"] == NO_TEST:
+    kept = f"Workers kept by {test.preset} at α = {test.alpha:g}"
+    if test.preset == NO_TEST:
         kept = "No worker test was applied: every worker counts"
     caption = (
         f"Systems by mean z. {kept}; a rule stands under a system that beats every system below it "
@@ -261,9 +262,9 @@ def systems_table(report: Report) -> Table:
     return Table("systems", title, caption, columns, rows, _rules(ranking), _IN_PRINT)
 
 
-def compact_table(report: Report) -> Table:
+def compact_table(result: Result) -> Table:
     """Return the ranking as narrow as a column of a paper: system, z, n, cluster."""
-    ranking = get_ranking(report)
+    ranking = get_ranking(result)
     rows: list[list[Cell]] = []
     cluster_now = 1
     for row in ranking.rows:
@@ -279,9 +280,9 @@ def compact_table(report: Report) -> Table:
     )
 
 
-def _raw_tables(report: Report) -> list[Table]:
+def _raw_tables(result: Result) -> list[Table]:
     """Return the ranking with raw means, negative criteria reversed: for files; for the page, of several criteria."""
-    ranking = get_ranking(report)
+    ranking = get_ranking(result)
     of_criteria = [Column(name, 2) for name in ranking.criteria]
     raw = [[row.raw, *(score.raw for score in row.criteria)] for row in ranking.rows]
     written = Table(
@@ -310,8 +311,8 @@ def _raw_tables(report: Report) -> list[Table]:
     return [written, shown] if of_criteria else [written]
 
 
-def _significance(report: Report) -> Section:
-    comparisons = get_comparisons(report)
+def _significance(result: Result) -> Section:
+    comparisons = {tests.name: tests for tests in result.comparisons}
     tables = [
         Table(
             f"significance-{name}",
@@ -327,7 +328,7 @@ def _significance(report: Report) -> Section:
         Figure(
             f"significance-{name}",
             f"Heatmap: {name}",
-            partial(draw_significance, comparison),
+            Picture.of(draw_significance, comparison),
             f"Heatmap of p between systems: {name}.",
         )
         for name, comparison in comparisons.items()
@@ -351,58 +352,57 @@ def _pairs_table(comparisons: Iterable[Comparison]) -> Table:
     return Table("pairs", "All pairs: p, corrections, effect size", caption, columns, rows, output=_IN_FILES)
 
 
-def _workers(report: Report) -> list[Section]:
-    has_test = report["summary"]["worker_test"]["preset"] != NO_TEST
+def _workers(result: Result) -> list[Section]:
     figure = Figure(
         "workers",
         "p of every worker",
-        partial(draw_workers, report),
+        Picture.of(draw_workers, [row.p for row in result.workers], result.applied_test.alpha),
         "Every tested worker's p in rising order, with the line that divides passed from failed.",
         "Workers below the line passed. Workers who failed are left out of the results. "
         "Their pay is decided separately.",
     )
     return [
-        Section("workers", "Workers", tables=[workers_table(report)], page="workers"),
-        *([Section("p-values", "p of every worker", figures=[figure], page="workers")] if has_test else []),
+        Section("workers", "Workers", tables=[workers_table(result)], page="workers"),
+        *([Section("p-values", "p of every worker", figures=[figure], page="workers")] if result.has_test else []),
     ]
 
 
-def workers_table(report: Report) -> Table:
+def workers_table(result: Result) -> Table:
     """Return the workers: p, verdict and what it rests on."""
-    references = report["summary"].get("references")
+    references = result.summary.references
     columns = [Column("worker"), Column("verdict"), Column("p", 4, is_p=True), Column("assignments"), Column("ratings")]
     columns += [Column("compared"), Column("mean", 1), Column("sd", 1)]
     columns += [Column("reference mean", 1), Column("reference distance", 1)] if references else []
     keys = ["worker", "verdict", "p", "n_assignments", "n_ratings", "n_compared", "mean", "sd"]
     keys += ["reference_mean", "reference_distance"] if references else []
-    rows = [[*(getattr(row, key) for key in keys), row.excluded or ""] for row in get_workers(report)]
+    rows = [[*(getattr(row, key) for key in keys), row.excluded or ""] for row in result.workers]
     caption = "Workers and the worker test."
-    if report["summary"]["worker_test"]["preset"] == NO_TEST:
+    if not result.has_test:
         caption = "Workers. No worker test was applied: every worker counts."
-    if references and references["mean"] is not None:
-        caption += f" Reference items of workers who count: mean {references['mean']:.1f}"
-        caption += "." if references["distance"] is None else f", {references['distance']:+.1f} to ordinary items."
+    if references and references.mean is not None:
+        caption += f" Reference items of workers who count: mean {references.mean:.1f}"
+        caption += "." if references.distance is None else f", {references.distance:+.1f} to ordinary items."
     return Table("workers", "Workers by hash", caption, [*columns, Column("excluded")], rows, output=_IN_FILES)
 
 
-def _boxes(report: Report) -> Section:
+def _boxes(boxes: Sequence[Report]) -> Section:
     figure = Figure(
         "boxes",
         "Box plots of z per system",
-        partial(draw_boxes, report),
+        Picture.of(draw_boxes, boxes),
         "Box plots of the z scores of each system's items, in rank order.",
         "z of single items. Box: middle half, with the median; whiskers: 5 % and 95 %.",
     )
-    has_scores = any(row["z"] is not None for row in report["summary"]["systems"])
+    has_scores = any(box["n"] for box in boxes)
     return Section("boxes", "Distribution of z", figures=[figure], page=FIRST_PAGE if has_scores else "")
 
 
 # --- Figures
 
 
-def draw_boxes(report: Report, theme: Theme) -> "Drawing":
+def draw_boxes(boxes: Sequence[Report], theme: Theme) -> "Drawing":
     """Draw the distribution of item-level z per system: quartiles, and whiskers at 5 and 95 %."""
-    boxes = [box for box in report["boxes"] if box["n"]]
+    boxes = [box for box in boxes if box["n"]]
     figure, axes = theme.canvas(width=COLUMN_IN, height=1.0 + 0.27 * max(len(boxes), 1))
     statistics = [
         {
@@ -435,12 +435,11 @@ def draw_boxes(report: Report, theme: Theme) -> "Drawing":
     return figure
 
 
-def draw_workers(report: Report, theme: Theme) -> "Drawing":
+def draw_workers(p: Sequence[float | None], alpha: float, theme: Theme) -> "Drawing":
     """Draw every tested worker's p-value in rising order, with the line that divides passed from failed."""
-    alpha = report["summary"]["worker_test"]["alpha"]
-    tested = sorted(row.p for row in get_workers(report) if row.p is not None)
+    tested = sorted(value for value in p if value is not None)
     figure, axes = theme.canvas(width=COLUMN_IN, height=2.7)
-    n_passed = sum(p < alpha for p in tested)
+    n_passed = sum(value < alpha for value in tested)
     axes.scatter(range(1, n_passed + 1), tested[:n_passed], s=9, color=theme.accent, label=f"{n_passed} passed")
     axes.scatter(
         range(n_passed + 1, len(tested) + 1),

@@ -1,6 +1,6 @@
 """Would other workers say the same? Pools of workers inside one result, and scores of resampled workers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,9 +77,11 @@ def _text(values: Floats) -> str:
     return " ".join("-" if np.isnan(value) else f"{value:.{_DECIMALS}f}" for value in values)
 
 
-def resamples_of(report: Report, names: Sequence[str], criterion: str | None) -> Floats | None:
+def resamples_of(
+    resampled: Mapping[str, Mapping[str, str]], names: Sequence[str], criterion: str | None
+) -> Floats | None:
     """Return z by resampled workers, (n_samples, n_systems), on a criterion or overall (None); None if not known."""
-    found = report.get("resampled", {}).get(criterion or _OVERALL)
+    found = resampled.get(criterion or _OVERALL)
     if not found or any(name not in found for name in names):
         return None
     rows = [[None if text == "-" else float(text) for text in found[name].split()] for name in names]

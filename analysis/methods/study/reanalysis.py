@@ -28,7 +28,7 @@ def rank_otherwise(study: Study) -> Iterator[tuple[str, Report]]:
     if (ratings.source >= 0).any():  # else each item is an output of its own
         other = Unit.OUTPUT if design.unit is Unit.RATING else Unit.RATING
         yield f"unit: {other.value}", ranked(other, analysis.standardisation)
-    yield "raw scores, not standardised", ranking_of(systems, analysis.systems.raw, "score")
+    yield "raw scores, not standardised", ranking_of(systems, analysis.systems.raw, is_standardised=False)
 
 
 def _standardisations(study: Study) -> Iterator[tuple[str, Standardisation]]:
@@ -50,9 +50,11 @@ def _standardisations(study: Study) -> Iterator[tuple[str, Standardisation]]:
             yield name, standardise(ratings, reverse_negative(ratings.scores, design.is_negative), kinds)
 
 
-def ranking_of(systems: Sequence[str], scores: Floats, key: str = "z", n: Codes | None = None) -> Report:
+def ranking_of(
+    systems: Sequence[str], scores: Floats, n: Codes | None = None, *, is_standardised: bool = True
+) -> Report:
     """Return a report of scores, (n_systems,), and of how many observations, (n_systems,), each is of."""
-    rows = [{"system": name, key: or_none(score)} for name, score in zip(systems, scores, strict=True)]
+    rows = [{"system": name, "score": or_none(score)} for name, score in zip(systems, scores, strict=True)]
     if n is not None:
         rows = [row | {"n": int(of)} for row, of in zip(rows, n, strict=True)]
-    return {"summary": {"systems": rows}}
+    return {"summary": {"systems": rows, "is_standardised": is_standardised}}

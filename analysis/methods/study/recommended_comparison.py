@@ -146,27 +146,6 @@ def _finite(bound: Floats) -> Floats:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 
-def concluded_pair(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a pair as all methods print it: `better` and `worse` by the difference, and whether it `differs`."""
-    is_first = (pair["difference"] or 0) >= 0
-    better, worse = pair["systems"] if is_first else pair["systems"][::-1]
-    bounds = (pair["low"], pair["high"]) if is_first else (_minus(pair["high"]), _minus(pair["low"]))
-    return {
-        "better": better,
-        "worse": worse,
-        "difference": None if pair["difference"] is None else abs(pair["difference"]),
-        "low": bounds[0],
-        "high": bounds[1],
-        "p_holm": pair["p_holm"],
-        "differs": winner(pair) is not None,
-        "p_studies": pair["p_studies"] if is_first else pair["p_studies"][::-1],
-    }
-
-
-def _minus(bound: float | None) -> float | None:
-    return None if bound is None else -bound
-
-
 def _conclusion(pair: Mapping[str, Any], found: Report) -> str:
     first, second = pair["systems"]
     if pair["p_holm"] is None:

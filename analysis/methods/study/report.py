@@ -12,6 +12,7 @@ from analysis.methods.by_groups import GroupedScores, compare_by_groups
 from analysis.methods.clusters import with_several
 from analysis.methods.study import list_methods
 from analysis.methods.study.study import Study
+from analysis.results.stored import with_shared_parts
 from analysis.stats.pipeline import counted_ratings
 from analysis.stats.procedures import Procedure
 from analysis.stats.quality import Verdict
@@ -30,7 +31,7 @@ def summarise(study: Study) -> dict[str, Any]:
 
 def first_report(study: Study) -> dict[str, Any]:
     """Return the report without what takes long: `detail` of the methods is what they know at once."""
-    return {
+    found = {
         "summary": summarise(study),
         **{key: value for method in list_methods() for key, value in method.first_detail(study).items()},
         **compare_by_groups(study.settings, partial(_in_groups, study)),
@@ -39,6 +40,7 @@ def first_report(study: Study) -> dict[str, Any]:
         "settings": study.settings.to_json(),
         "fingerprint": study.loaded.fingerprint,
     }
+    return with_shared_parts(found)
 
 
 def _in_groups(study: Study) -> GroupedScores:
@@ -66,7 +68,8 @@ def report(study: Study, first: Mapping[str, Any] | None = None) -> dict[str, An
     """
     first = first or first_report(study)
     detail = {key: value for method in list_methods() for key, value in method.detail(study).items()}
-    return {"summary": first["summary"], **detail, **{key: value for key, value in first.items() if key not in detail}}
+    others = {key: value for key, value in first.items() if key not in detail}
+    return with_shared_parts({"summary": first["summary"], **detail, **others})
 
 
 def warnings_of(study: Study) -> list[dict[str, Any]]:

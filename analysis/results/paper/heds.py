@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.data.judgements import AnswerKind
-from analysis.methods import method_of
 from analysis.questions.coefficients import ALPHA
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, hits, listed, recruitment
-from analysis.results.stored import Report, answers_of
+from analysis.results.result import Result
 from analysis.results.values import get_totals
 from campaigns.design.worker_test import NO_TEST
 from evalsite import __version__
@@ -41,19 +40,19 @@ class Section:
     questions: Sequence[Question]
 
 
-def datasheet(facts: CampaignFacts, report: Report | None, answers: Mapping[str, str] | None = None) -> list[Section]:
+def datasheet(facts: CampaignFacts, result: Result | None, answers: Mapping[str, str] | None = None) -> list[Section]:
     """Return the sheet of a campaign: what it and its results say, and what `answers`, by key, add.
 
-    Without a report, as before the first results, what only ratings say is open.
+    Without a result, as before the first results, what only ratings say is open.
     """
     written = answers or {}
     sections = [
         Section("1", "Main Reference and Supplementary Resources", _resources(facts)),
         Section("2", "Evaluated System(s)", _systems(facts)),
-        Section("3.1", "Sample of System Outputs", _sample(facts, report)),
-        Section("3.2", "Evaluators", _evaluators(facts, report)),
-        Section("3.3", "Experimental Design", _design(facts, report)),
-        *(Section("4", f"Quality Criterion: {each.name}", _criterion(each, facts, report)) for each in facts.criteria),
+        Section("3.1", "Sample of System Outputs", _sample(facts, result)),
+        Section("3.2", "Evaluators", _evaluators(facts, result)),
+        Section("3.3", "Experimental Design", _design(facts, result)),
+        *(Section("4", f"Quality Criterion: {each.name}", _criterion(each, facts, result)) for each in facts.criteria),
         Section("5", "Ethics", _ethics()),
     ]
     return [Section(each.number, each.title, completed(each.questions, written)) for each in sections]
@@ -111,11 +110,11 @@ def _systems(facts: CampaignFacts) -> list[Question]:
     ]  # fmt: skip
 
 
-def _sample(facts: CampaignFacts, report: Report | None) -> list[Question]:
+def _sample(facts: CampaignFacts, result: Result | None) -> list[Question]:
     power = "A method and a reference for it, or N/A if there was no power analysis."
     return [
         _q("3.1.1", "How many system outputs (or other evaluation items) are evaluated per system?",
-           _n_outputs(facts, report), "A number; if it varies, how and why."),
+           _n_outputs(facts, result), "A number; if it varies, how and why."),
         _q("3.1.2", "How are system outputs (or other evaluation items) selected for inclusion?", hint=(
             "1. By simple automatic random selection · 2. By an automatic random process but using stratified sampling "
             "over given properties · 3. By non-random automatic selection · 4. By manual, arbitrary selection · 5. By "
@@ -130,29 +129,29 @@ def _sample(facts: CampaignFacts, report: Report | None) -> list[Question]:
     ]  # fmt: skip
 
 
-def _n_outputs(facts: CampaignFacts, report: Report | None) -> str:
+def _n_outputs(facts: CampaignFacts, result: Result | None) -> str:
     """Return how many outputs of each system were rated; before there are ratings, how many there are."""
-    rows = report["summary"]["systems"] if report else []
-    rated = [row["n_outputs"] for row in rows if row.get("n_outputs") is not None]
+    rows = result.summary.systems if result else []
+    rated = [row.n_outputs for row in rows if row.n_outputs is not None]
     what = "chats" if facts.is_live else "outputs (repeats included)"
     if rated and min(rated) == max(rated):
         return f"{rated[0]:,} {what}."
     if rated:
-        each = "; ".join(f"{row['system']}: {row['n_outputs']:,}" for row in rows)
+        each = "; ".join(f"{row.system}: {row.n_outputs:,}" for row in rows)
         return f"Between {min(rated):,} and {max(rated):,} {what} whose ratings count, by system: {each}."
     if facts.is_live or not facts.n_systems or facts.n_outputs % facts.n_systems:
         return ""
     return f"{facts.n_outputs // facts.n_systems:,}"
 
 
-def _evaluators(facts: CampaignFacts, report: Report | None) -> list[Question]:
+def _evaluators(facts: CampaignFacts, result: Result | None) -> list[Question]:
     paid = ""
     if facts.reward:
         paid = f"1. Paid (monetary compensation): {facts.currency} {facts.reward:.2f} for each HIT."
     training = f"None but these instructions:\n\n{facts.instructions.strip()}" if facts.instructions.strip() else ""
     return [
         _q("3.2.1", "How many evaluators are there in this experiment?",
-           f"{get_totals(report).n_counted:,}" if report else "", "Those whose ratings count."),
+           f"{get_totals(result).n_counted:,}" if result else "", "Those whose ratings count."),
         _q("3.2.2.1", "Are the evaluators in this experiment domain experts?", hint=_CHOOSE_YES_NO),
         _q("3.2.2.2", "Did participants receive any form of payment?", paid, (
             "1. Paid (monetary compensation) · 2. Paid (non-monetary compensation such as course credits) · 3. Not "
@@ -172,7 +171,7 @@ def _evaluators(facts: CampaignFacts, report: Report | None) -> list[Question]:
     ]  # fmt: skip
 
 
-def _design(facts: CampaignFacts, report: Report | None) -> list[Question]:
+def _design(facts: CampaignFacts, result: Result | None) -> list[Question]:
     from_where = facts.platform or ("personal links" if facts.is_invited else "an open link")
     text = "shown as text" if facts.is_accessible else "shown as images of text"
     seen = "the chat" if facts.is_live else f"{listed([*facts.shown, facts.output_label])} ({text})"
@@ -184,12 +183,12 @@ def _design(facts: CampaignFacts, report: Report | None) -> list[Question]:
         _q("3.3.2", "By what medium are responses collected?",
            f"Web pages of evalsite {__version__}, which evaluators reach from {from_where}."),
         _q("3.3.3.1", "What types of quality assurance methods are used to ensure that evaluators are sufficently "
-           "qualified and/or their responses are of sufficient quality?", _assurance_types(facts, report), (
+           "qualified and/or their responses are of sufficient quality?", _assurance_types(facts, result), (
             "All that apply: 1. native speakers required · 2. automatic quality checking · 3. manual quality checking "
             "· 4. evaluators excluded · 5. some evaluations excluded · 6. other · 7. none of the above"
         )),
         _q("3.3.3.2", "What methods are used for each of the types of quality assurance methods that were selected in "
-           "Question 3.3.3.1?", " ".join([hits(facts)[0], *(exclusion(report) if report else [])]), "Details."),
+           "Question 3.3.3.1?", " ".join([hits(facts)[0], *(exclusion(result) if result else [])]), "Details."),
         _q("3.3.4.1", "Where can the form/interface that was shown to participants be viewed?",
            hint="A URL of a screenshot; the page Preview shows what evaluators see."),
         _q("3.3.4.2", "What types of information are evaluators shown when carrying out evaluations?",
@@ -211,10 +210,10 @@ def _design(facts: CampaignFacts, report: Report | None) -> list[Question]:
     ]  # fmt: skip
 
 
-def _assurance_types(facts: CampaignFacts, report: Report | None) -> str:
-    if report is None:
+def _assurance_types(facts: CampaignFacts, result: Result | None) -> str:
+    if result is None:
         return ""
-    totals = get_totals(report)
+    totals = get_totals(result)
     types = []
     if totals.worker_test != NO_TEST:
         types += [
@@ -226,13 +225,13 @@ def _assurance_types(facts: CampaignFacts, report: Report | None) -> str:
     return "; ".join(types or ["7. None of the above (no quality assurance methods used)"]) + "."
 
 
-def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None) -> list[Question]:
+def _criterion(each: StatementFacts, facts: CampaignFacts, result: Result | None) -> list[Question]:
     """Return the questions of section 4 for one criterion."""
 
     def q(number: str, text: str, answer: str = "", hint: str = "") -> Question:
         return _q(number, text, answer, hint, of=each.key)
 
-    said = method_of(report).paper(report) if report else None
+    said = result.paper if result else None
     scores = " ".join(said.scored) if said else ""
     reversal = " Agreement is bad: scores are reversed to 100 − x first." if each.is_negative else ""
     tests = " ".join([*said.compared, *said.effects]) if said else ""
@@ -271,13 +270,13 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, report: Report | None
           "How scores become those of systems."),
         q("4.3.10", "What method(s) are used for determining effect size and significance of findings for this quality "
           "criterion?", tests, "The tests, or None."),
-        *_agreement(q, each, report),
+        *_agreement(q, each, result),
     ]  # fmt: skip
 
 
-def _agreement(q: Any, each: StatementFacts, report: Report | None) -> list[Question]:
+def _agreement(q: Any, each: StatementFacts, result: Result | None) -> list[Question]:
     """Return how far evaluators agree with each other on a criterion, and with themselves."""
-    found = answers_of(report or {}).get("reliability", {})
+    found = result.questions.get("reliability", {}) if result else {}
     inter, intra = ("", ""), ("", "")
     criteria = found.get("criteria", [])
     named = [one for one in criteria if len(criteria) == 1 or one["name"] == each.name]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from analysis.results.paper.facts import CampaignFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, listed, period
-from analysis.results.stored import Report
+from analysis.results.result import Result
 from analysis.results.values import get_totals
 from evalsite.lib.words import counted
 
@@ -13,19 +13,19 @@ _OPENINGS = {"free": "a topic of the worker's choice", "icebreaker": "a given ic
 
 
 def data_statement(
-    report: Report | None, facts: CampaignFacts | None = None, answers: Mapping[str, str] | None = None
+    result: Result | None, facts: CampaignFacts | None = None, answers: Mapping[str, str] | None = None
 ) -> list[Question]:
     """Return the sections A to I with what the campaign says and what `answers`, by key, add; the others are open.
 
-    There is no report before the first results.
+    There is no result before the first results.
     """
-    return completed(_sections(report, facts), answers or {})
+    return completed(_sections(result, facts), answers or {})
 
 
-def _sections(report: Report | None, facts: CampaignFacts | None) -> list[Question]:
-    systems = [row["system"] for row in report["summary"]["systems"]] if report else []
+def _sections(result: Result | None, facts: CampaignFacts | None) -> list[Question]:
+    systems = list(result.systems) if result else []
     names = f" ({listed(systems)})" if systems else ""
-    workers = f"the {counted(get_totals(report).n_workers, 'worker')}" if report else "the workers"
+    workers = f"the {counted(get_totals(result).n_workers, 'worker')}" if result else "the workers"
 
     def section(letter: str, title: str, answer: str, hint: str) -> Question:
         return known(f"statement-{letter.lower()}", letter, title, answer, hint)
@@ -54,7 +54,7 @@ def _sections(report: Report | None, facts: CampaignFacts | None) -> list[Questi
         section("E", "Speech situation", _situation(facts), "When and where the texts were produced, and for whom."),
         section("F", "Text characteristics", "", "Genre and topic of the texts, and what shapes them."),
         section("G", "Recording quality", "Does not apply: the texts were written.", ""),
-        section("H", "Other", " ".join(_annotation(report, facts)), ""),
+        section("H", "Other", " ".join(_annotation(result, facts)), ""),
         section(
             "I",
             "Provenance appendix",
@@ -82,7 +82,7 @@ def _situation(facts: CampaignFacts | None) -> str:
     return f"Written chats of a worker and a chatbot on a web page, about {_OPENINGS[facts.opening]}{when}."
 
 
-def _annotation(report: Report | None, facts: CampaignFacts | None) -> list[str]:
+def _annotation(result: Result | None, facts: CampaignFacts | None) -> list[str]:
     """Return how the texts were judged, which the paper's template has no section for."""
     when = [f"Ratings {period(facts.started, facts.ended)}."] if facts and facts.started else []
-    return [*when, *(exclusion(report) if report else [])]
+    return [*when, *(exclusion(result) if result else [])]

@@ -1,15 +1,9 @@
 """What a paper says of a study of direct assessment: its scores, its tests, and what they found."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from analysis.methods.study.direct_assessment import N_BOOTSTRAP
 from analysis.results.findings import find
 from analysis.results.paper.texts import MOST_NAMED, listed
-from analysis.results.procedures import procedure_of, winner
-from analysis.results.report_sections import sections_of
-from analysis.results.stored import Report
-from analysis.results.values import get_ranking, is_corrected
+from analysis.results.result import Pair, RecommendedPairs, Result, SettingsUsed
 from analysis.results.words import number
 from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.scores import Unit
@@ -32,42 +26,42 @@ _CONCLUDED = {
 }
 
 
-def standardisation(settings: Mapping[str, Any]) -> list[str]:
+def standardisation(settings: SettingsUsed) -> list[str]:
     """Return how scores become those of systems, from a run's settings."""
-    kinds = settings["standardised_kinds"]
+    kinds = settings.standardised_kinds
     of = "all their scores" if len(kinds) == len(ANALYSED_KINDS) else f"their scores of {listed(kinds)} items"
-    criteria = "" if len(settings["criteria"]) == 1 else "; criteria count alike"
+    criteria = "" if len(settings.criteria) == 1 else "; criteria count alike"
     said = [
         f"Each worker's scores were standardised by the mean and the standard deviation of {of} (z scores).",
         f"A system's score is the mean z of its items{criteria}.",
     ]
-    return [*said, *(["All ratings of one output were averaged first."] if settings["unit"] == Unit.OUTPUT else [])]
+    return [*said, *(["All ratings of one output were averaged first."] if settings.unit == Unit.OUTPUT else [])]
 
 
-def comparison(report: Report) -> list[str]:
+def comparison(result: Result) -> list[str]:
     """Return by which tests systems were compared."""
     studies = f"one-sided rank-sum tests of z at p < {ALPHA:g}, not corrected for the number of pairs."
     shared = "Because ratings share workers and sources,"
     intervals = f"Intervals of 95 % are percentile bootstrap intervals over items ({N_BOOTSTRAP:,} resamples)."
-    if not _tested(report):
+    found = result.recommended
+    if found is None or not _tested(result):
         return [f"Every two systems were compared by {studies}", intervals]
-    found = report["recommended"]
-    how, looks = _COMPARED[procedure_of(found)], _looks(found)
-    if is_corrected(report):
+    how, looks = _COMPARED[Procedure(found.procedure)], _looks(found)
+    if result.is_corrected:
         return [f"{shared} every two systems were compared {how}", *looks, f"Beside it stand {studies}", intervals]
     also = f"{shared} we also compared systems {how}"
     return [f"Every two systems were compared by {studies}", also, *looks, intervals]
 
 
-def _looks(found: Report) -> list[str]:
+def _looks(found: RecommendedPairs) -> list[str]:
     """Return what of the recommended comparison follows from looking at ratings while they came."""
     said = []
-    if found.get("workers_planned"):
+    if found.workers_planned:
         said.append(
             "Because ratings were looked at while they came, its intervals and p are those of confidence "
             "sequences, which hold at all looks together."
         )
-    if found.get("is_weighted"):
+    if found.is_weighted:
         said.append(
             "HITs of undecided pairs were given out more often, and its ratings are weighted by the inverse of the "
             "probabilities."
@@ -75,39 +69,39 @@ def _looks(found: Report) -> list[str]:
     return said
 
 
-def results(report: Report) -> list[str]:
+def results(result: Result) -> list[str]:
     """Return who beats whom at which level, clusters, what is undecided, and how reliable it is."""
-    *systems, workers = find(report) if len(find(report)) > 1 else ["", *find(report)]
-    scored = [row for row in get_ranking(report).rows if row.z is not None]
+    *systems, workers = find(result) if len(find(result)) > 1 else ["", *find(result)]
+    scored = list(result.scored.items())
     said = [workers]
     if len(scored) > 1:
-        first, last = scored[0], scored[-1]
-        said.append(f"Mean z lies between {number(last.z)} ({last.system}) and {number(first.z)} ({first.system}).")
+        (first, high), (last, low) = scored[0], scored[-1]
+        said.append(f"Mean z lies between {number(low)} ({last}) and {number(high)} ({first}).")
     said += [sentence for sentence in systems if sentence]
-    clusters = report["summary"]["clusters"]
-    if 1 < len(clusters) < len(scored) <= MOST_NAMED:
+    clusters = result.summary.clusters
+    if isinstance(clusters, list) and 1 < len(clusters) < len(scored) <= MOST_NAMED:
         said.append(f"Systems form {len(clusters)} clusters, best first: {'; '.join(map(', '.join, clusters))}.")
-    return [*said, *([] if is_corrected(report) else _recommended(report)), *_reliability(report)]
+    return [*said, *([] if result.is_corrected else _recommended(result)), *_reliability(result)]
 
 
-def _tested(report: Report) -> list[Mapping[str, Any]]:
+def _tested(result: Result) -> list[Pair]:
     """Return the pairs that the recommended comparison could compare."""
-    return [pair for pair in report.get("recommended", {}).get("pairs", []) if pair["p_holm"] is not None]
+    return [pair for pair in result.pairs if pair.p_holm is not None]
 
 
-def _recommended(report: Report) -> list[str]:
-    pairs = _tested(report)
-    if not pairs:
+def _recommended(result: Result) -> list[str]:
+    pairs, place = _tested(result), list(result.systems).index
+    if not pairs or result.recommended is None:
         return []
-    undecided = [" and ".join(pair["systems"]) for pair in pairs if winner(pair) is None]
+    undecided = [" and ".join(sorted(pair.systems, key=place)) for pair in pairs if not pair.differs]
     said = (
-        f"{_CONCLUDED[procedure_of(report['recommended'])]}, {len(pairs) - len(undecided):,} of "
+        f"{_CONCLUDED[Procedure(result.recommended.procedure)]}, {len(pairs) - len(undecided):,} of "
         f"{counted(len(pairs), 'pair')} {'differs' if len(pairs) == 1 else 'differ'} at a corrected p < {ALPHA:g}"
     )
     named = f"; undecided: {'; '.join(undecided)}" if 0 < len(undecided) <= MOST_NAMED else ""
     return [f"{said}{named}."]
 
 
-def _reliability(report: Report) -> list[str]:
+def _reliability(result: Result) -> list[str]:
     """Return what the page of reliability says, where there is anything to measure."""
-    return [section.finding for section in sections_of(report, "reliability") if section.tables_shown]
+    return [section.finding for section in result.sections_on("reliability") if section.tables_shown]

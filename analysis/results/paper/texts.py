@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from analysis.methods import method_of
 from analysis.results.exports import escape_latex
 from analysis.results.paper.facts import CampaignFacts
-from analysis.results.stored import Report
+from analysis.results.result import Result
 from analysis.results.values import get_totals
 from analysis.results.words import protocol_title
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -67,11 +66,11 @@ def to_latex(text: str) -> str:
     return escaped
 
 
-def paper_texts(report: Report, facts: CampaignFacts | None = None) -> list[Text]:
+def paper_texts(result: Result, facts: CampaignFacts | None = None) -> list[Text]:
     """Return the paragraphs of methods and results; without facts of a campaign, only what the ratings say."""
     return [
-        Text("methods", "Methods", [*_design(report, facts), *_analysis(report)]),
-        Text("results", "Results", method_of(report).paper(report).found),
+        Text("methods", "Methods", [*_design(result, facts), *_analysis(result)]),
+        Text("results", "Results", result.paper.found),
     ]
 
 
@@ -85,10 +84,10 @@ def listed(parts: Sequence[str], most: int = MOST_NAMED) -> str:
 # --- Methods
 
 
-def _design(report: Report, facts: CampaignFacts | None) -> list[str]:
+def _design(result: Result, facts: CampaignFacts | None) -> list[str]:
     """Return what was rated, on which criteria, in which HITs, and by whom."""
-    names = [row["system"] for row in report["summary"]["systems"]]
-    protocol = protocol_title(report["settings"]["protocol"])
+    names = list(result.systems)
+    protocol = protocol_title(result.settings.protocol)
     systems = f"{counted(len(names), 'system')} ({listed(names)})" if names else "no system"
     if facts is None:
         said = [f"We analyse human ratings of {systems} (protocol: {protocol})."]
@@ -107,25 +106,24 @@ def _design(report: Report, facts: CampaignFacts | None) -> list[str]:
                 f"{counted(facts.n_sources, 'source')} (protocol: {protocol})."
             )
         ]
-    return [*said, *_criteria(report), *(hits(facts) + recruitment(facts) if facts else [])]
+    return [*said, *_criteria(result), *(hits(facts) + recruitment(facts) if facts else [])]
 
 
-def _criteria(report: Report) -> list[str]:
-    criteria = report["settings"]["criteria"]
+def _criteria(result: Result) -> list[str]:
+    criteria = result.settings.criteria
     if not criteria:  # what was asked is not known of every file
         return []
-    of_all = report["settings"].get("scale") or (0, 100)
-    scales = ["{:g} to {:g}".format(*(each.get("scale") or of_all)) for each in criteria]
+    scales = ["{:g} to {:g}".format(*(each.scale or result.settings.scale or (0, 100))) for each in criteria]
     is_one = len(set(scales)) == 1
     own = [""] * len(criteria) if is_one else [f", from {scale}" for scale in scales]
     quoted = [
-        each["name"] + (f" (“{each['statement']}”{scale})" if each["statement"] else scale)
+        each.name + (f" (“{each.statement}”{scale})" if each.statement else scale)
         for each, scale in zip(criteria, own, strict=True)
     ]
     noun = "one criterion" if len(criteria) == 1 else f"{len(criteria)} criteria"
     scale = f" on a scale from {scales[0]}" if is_one else ""
     said = [f"Each item was rated on {noun}{scale}: {listed(quoted, _MOST_QUOTED)}."]
-    if negative := [each["name"] for each in criteria if each["is_negative"]]:
+    if negative := [each.name for each in criteria if each.is_negative]:
         said.append(f"Agreement is bad on {listed(negative)}: these scores were reversed.")
     return said
 
@@ -176,29 +174,29 @@ def period(started: date, ended: date | None) -> str:
     return f"were collected from {first} to {ended.day} {ended:%B %Y}"
 
 
-def _analysis(report: Report) -> list[str]:
+def _analysis(result: Result) -> list[str]:
     """Return whose ratings count, how scores were standardised, and how systems were compared."""
-    said = exclusion(report)
-    if report["summary"]["systems"]:
-        sentences = method_of(report).paper(report)
-        said = [*said, *sentences.scored, *sentences.compared]
+    said = exclusion(result)
+    if result.systems:
+        said = [*said, *result.paper.scored, *result.paper.compared]
     return [*said, f"The analysis was done with evalsite {__version__}."]
 
 
-def exclusion(report: Report) -> list[str]:
+def exclusion(result: Result) -> list[str]:
     """Return which workers count, and how many."""
-    totals = get_totals(report)
+    totals = get_totals(result)
     n_excluded = totals.n_excluded
     by_hand = f" {counted(n_excluded, 'worker')} {'was' if n_excluded == 1 else 'were'} excluded by hand."
-    if not totals.has_test:
+    workers = result.summary.workers
+    if not totals.has_test or workers is None:
         who = "all ratings count" if not n_excluded else "all other ratings count"
         said = f"No worker test was applied: {who}, by {counted(totals.n_counted, 'worker')}."
         return [said + (by_hand if n_excluded else "")]
-    test, workers = WORKER_TESTS[totals.worker_test], report["summary"]["workers"]
+    test = WORKER_TESTS[totals.worker_test]
     rule = (
         f"A worker's ratings count only if degraded items were rated lower than {test.others} "
         f"({_TESTS[totals.worker_test]}, one-sided, p < {totals.alpha:g})."
     )
-    ends = [f"{workers['passed']:,} passed", f"{workers['failed']:,} failed"]
-    ends += [f"{workers['untested']:,} could not be tested"] if workers["untested"] else []
-    return [rule, f"Of {counted(workers['total'], 'worker')}, {listed(ends)}." + (by_hand if n_excluded else "")]
+    ends = [f"{workers.passed:,} passed", f"{workers.failed:,} failed"]
+    ends += [f"{workers.untested:,} could not be tested"] if workers.untested else []
+    return [rule, f"Of {counted(workers.total, 'worker')}, {listed(ends)}." + (by_hand if n_excluded else "")]

@@ -15,7 +15,7 @@ from analysis.data.ratings.scales import words as scale_words
 from analysis.methods import ResponseMethod
 from analysis.methods.settings import LONGEST_NAME, LONGEST_STATEMENT, AnalysisSettings, RatedCriterion
 from analysis.results.paper.questions import LONGEST_ANSWER, Question
-from analysis.results.values import EXCLUDED
+from analysis.results.result import EXCLUDED
 from analysis.results.words import PROCEDURES, UNITS, verdicts_of
 from analysis.stats.procedures import Procedure
 from analysis.web.queries.workers_now import ACTIVE, SUSPICIOUS

@@ -20,6 +20,7 @@ from analysis.models import AnalysisRun, Judge, Look, MetricScores, RatingsFile,
 from analysis.results.paper.heds import Section, datasheet
 from analysis.results.paper.questions import Question
 from analysis.results.paper.statement import data_statement
+from analysis.results.replication import RunAgreement
 from analysis.stats.procedures import Procedure
 from analysis.web.queries.facts import get_facts
 from analysis.web.queries.ratings_files import LARGE, Role, as_seen, parse_id, runs_seen_by
@@ -273,19 +274,20 @@ def get_datasheet(campaign: Campaign) -> list[Section]:
 def get_documents(campaign: Campaign) -> tuple[list[Section], list[Question]]:
     """Return the datasheet of a campaign and its data statement, with what researchers wrote. Eight queries."""
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign, report__isnull=False)
-    report = runs.values_list("report", flat=True).first()
+    newest = runs.only("report").first()
+    result = newest.result if newest else None
     facts, answers = get_facts(campaign), get_answers(campaign)
-    return datasheet(facts, report, answers), data_statement(report, facts, answers)
+    return datasheet(facts, result, answers), data_statement(result, facts, answers)
 
 
-def find_agreement(user: User, campaign: Campaign) -> dict[str, Any] | None:
+def find_agreement(user: User, campaign: Campaign) -> RunAgreement | None:
     """Return how far the newest results of a campaign agree with those of the one that it replicates.
 
     None unless the user may see results of both, made by one method that compares them. Two queries at most.
     """
     original = find_latest_result(user, campaign.replicates_id)
     latest = find_latest_result(user, campaign.pk) if original else None
-    return compare_by_method(original.report, latest.report) if original and latest else None
+    return compare_by_method(original.result, latest.result) if original and latest else None
 
 
 def find_job(campaign: Campaign) -> Job | None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import PurePosixPath
 
-from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.results.compare import Agreement, compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
-from analysis.results.exports import dump_json, figure_files, section_file, table_paths
+from analysis.results.exports import figure_files, section_file, table_paths
 from analysis.results.sections import Output, Section, Table
+from analysis.results.words import method_title
 from evalsite.lib.errors import DomainError
 
 MOST_COMPARED = 12
@@ -70,23 +70,23 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
         return ResultsCompared(None, [])
     if first.pk == second.pk:
         return ResultsCompared(None, [], "These are one and the same result. Choose another one to compare it with.")
-    titles = list(dict.fromkeys(method_of(run.report).title for run in chosen.runs))
+    titles = list(dict.fromkeys(method_title(run.result.settings.method) for run in chosen.runs))
     if len(titles) > 1:
         refused = f"Results of one response method are compared. These are of: {', '.join(titles)}."
         return ResultsCompared(None, [], refused)
     warnings = warn_of_shared_ratings(chosen.runs)
     several = several_sections([_dated(run) for run in chosen.runs])
     try:
-        agreement = compare_results(first.report, second.report)
+        agreement = compare_results(first.result, second.result)
     except DomainError as error:
         return ResultsCompared(None, several, error.message, warnings)
     is_independent = not _shared(first, second)
-    sections = comparison_sections(first.report, second.report, agreement, is_independent=is_independent)
+    sections = comparison_sections(first.result, second.result, agreement, is_independent=is_independent)
     return ResultsCompared(agreement, [*several, *sections], "", warnings)
 
 
 def _dated(run: AnalysisRun) -> DatedResult:
-    return DatedResult(run.ratings_file.title, run.ratings_file.uploaded_at, run.report)
+    return DatedResult(run.ratings_file.title, run.ratings_file.uploaded_at, run.result)
 
 
 def warn_of_shared_ratings(runs: Sequence[AnalysisRun]) -> list[str]:
@@ -119,7 +119,9 @@ def comparison_content(found: ResultsCompared, chosen: ChosenResults, name: str)
 
     A figure for dark pages ends in `-dark.svg`. None if there is no such file.
     """
-    return section_file(found.sections, name, texts=dump_json([run.report["summary"] for run in chosen.runs]))
+    results = [run.result for run in chosen.runs]
+    names = [name for result in results for name in (*result.systems, *result.criteria)]
+    return section_file(found.sections, name, texts="".join(names))
 
 
 def comparison_file_name(name: str) -> str:

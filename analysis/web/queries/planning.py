@@ -13,7 +13,7 @@ from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.http import Http404
 from django.utils import timezone
 
-from analysis.methods import DEFAULT, get_method, method_of
+from analysis.methods import DEFAULT, get_method
 from analysis.models import AnalysisRun, PowerAnalysis
 from analysis.planning.methods import PLANNED
 from analysis.web.queries.campaigns import find_latest_result
@@ -88,7 +88,7 @@ def list_pilots(user: User, campaign: Campaign | None) -> list[PilotChoice]:
     Two queries at most.
     """
     latest = find_latest_result(user, campaign.pk) if campaign else None
-    own = latest if latest and method_of(latest.report).is_study else None
+    own = latest if latest and latest.result.is_study else None
     found = (
         [PilotChoice(own, f"This campaign: {counted(own.ratings_file.n_assignments or 0, 'assignment')}")]
         if own

@@ -17,7 +17,8 @@ from django.utils import timezone
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.models import Look
-from analysis.results.values import get_workers
+from analysis.results.result import Pair, Result
+from analysis.results.stored import result_of
 from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of, weights_column
 from analysis.web.queries.finished_work import read_work, write_responses
 from annotation.export.tables import table_of
@@ -85,10 +86,10 @@ def take_look(
     found = _compare(campaign) if can_analyse(campaign) else None
     if found is None:
         return None
-    report, n_assignments = found
+    result, n_assignments = found
     names = {name: pk for pk, name in campaign.systems.filter(is_degraded=False).values_list("pk", "name")}
-    pairs = _pairs(get_method(campaign.method).printed(report)["pairs"], sorted(names))
-    n_workers = sum(worker.is_counted for worker in get_workers(report))
+    pairs = _pairs(result.pairs, sorted(names))
+    n_workers = sum(worker.is_counted for worker in result.workers)
     with saving():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
         is_watched = locked.stopping_rule != StoppingRule.OFF or locked.is_adaptive
@@ -100,8 +101,8 @@ def take_look(
     return look
 
 
-def _compare(campaign: Campaign) -> tuple[dict[str, Any], int] | None:
-    """Return the report of what workers have answered so far, and of how many assignments it is; None of none.
+def _compare(campaign: Campaign) -> tuple[Result, int] | None:
+    """Return the result of what workers have answered so far, and of how many assignments it is; None of none.
 
     It is made as results are, by bounds that hold at every look.
     """
@@ -116,7 +117,7 @@ def _compare(campaign: Campaign) -> tuple[dict[str, Any], int] | None:
         data = method.read(ResponsesFile(Path(copy.name)), settings)
     if isinstance(data, StudyData):  # whose weights are not in the table
         data = replace(data, work=read_work(campaign, set(data.loaded.assignments)))
-    return method.analyse(data, settings, brief=True), n_assignments
+    return result_of(method.analyse(data, settings, brief=True)), n_assignments
 
 
 def _undecided(look: Look, key: Mapping[str, int]) -> list[tuple[int, int]]:
@@ -125,25 +126,24 @@ def _undecided(look: Look, key: Mapping[str, int]) -> list[tuple[int, int]]:
     return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not pair["better"]]
 
 
-def _pairs(printed: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+def _pairs(found: Iterable[Pair], names: Sequence[str]) -> list[dict[str, Any]]:
     """Return every pair of a campaign's systems, as a look keeps it; one that has no answer yet is undecided."""
-    compared = {frozenset((pair["better"], pair["worse"])): pair for pair in printed}
+    compared = {frozenset(pair.systems): pair for pair in found}
     return [_pair(one, other, compared.get(frozenset((one, other)))) for one, other in combinations(names, 2)]
 
 
-def _pair(one: str, other: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+def _pair(one: str, other: str, found: Pair | None) -> dict[str, Any]:
     """Return a pair of systems, its difference that of the first one less the second."""
-    numbers = dict.fromkeys(("difference", "low", "high", "p_holm")) if found is None else found
-    difference, low, high = numbers["difference"], numbers["low"], numbers["high"]
-    if found and found["better"] == other:
+    difference, (low, high) = (found.difference, found.interval) if found else (None, (None, None))
+    if found and found.systems[0] == other:
         difference, low, high = (None if value is None else -value for value in (difference, high, low))
     return {
         "systems": [one, other],
         "difference": difference,
         "low": low,
         "high": high,
-        "p_holm": numbers["p_holm"],
-        "better": found["better"] if found and found["differs"] else None,
+        "p_holm": found.p_holm if found else None,
+        "better": found.systems[0] if found and found.differs else None,
     }
 
 

@@ -72,7 +72,7 @@ def read_scores_as(*, scores: MetricScores, run: AnalysisRun, encoding: str) -> 
 def _read(scores: MetricScores, run: AnalysisRun) -> None:
     """Check the scores of a file against the ratings of a run, and note what they are of."""
     found = load_scores(scores)
-    rated = [row["system"] for row in run.report["summary"]["systems"]]
+    rated = list(run.result.systems)
     if not set(rated) & set(found.systems):
         raise DomainError(
             "no_common_systems",

@@ -25,6 +25,8 @@ from analysis.results.exports import dump_json, write_report
 from analysis.results.paper import heds
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
+from analysis.results.reading import completed, read_result
+from analysis.results.result import Result
 from analysis.web.queries.campaigns import get_answers
 from analysis.web.queries.facts import get_facts
 from analysis.web.queries.finished_work import read_dialogues, read_source_words, read_work
@@ -107,7 +109,7 @@ def exclude_worker(*, run: AnalysisRun, user: User, worker: str, reason: str) ->
     """
     if not reason.strip():
         raise DomainError("no_reason", f"Say why {worker} is excluded: the reason is kept with the results.")
-    if worker not in {row["worker"] for row in (run.report or {}).get("worker_table", [])}:
+    if run.report is None or worker not in {row.worker for row in run.result.workers}:
         raise DomainError("no_such_worker", f"There is no worker “{worker}” in these ratings.")
     excluded = dict(from_json(run.settings).excluded) | {worker: reason.strip()}
     return change_run(run=run, user=user, excluded=excluded)
@@ -187,15 +189,16 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
         raise
     with media.new_folder(run.folder) as draft:
         names = anonymise(found.workers)
-        anonymous = anonymous_report(found.report, names)
+        report = completed(found.report)
+        anonymous = anonymous_report(report, names)
         on_stage("Writing tables")
         write_report(draft, anonymous)
         on_stage("Writing the replication package")
-        found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, anonymous))
+        found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, read_result(anonymous)))
         with saving():  # nothing is uploaded for a job that another worker has now
             pass
         keep = media.ready(draft, run.folder)
-        run.report, run.first_report = found.report, None
+        run.report, run.first_report = report, None
         run.fingerprint, run.problems = found.fingerprint, None
         run.finished_at = timezone.now()
         with saving():
@@ -257,16 +260,16 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
 _ANALYSE: dict[str, Callable[[AnalysisRun, AnalysisSettings, Stage, Saving], _Analysed]] = {DEFAULT: _analyse_study}
 
 
-def _texts(campaign: Campaign | None, report: Mapping[str, Any]) -> dict[str, str]:
+def _texts(campaign: Campaign | None, result: Result) -> dict[str, str]:
     """Return what the package of a campaign says in words: the datasheet, and sentences for a paper."""
     if campaign is None:
         return {}
     facts, answers = get_facts(campaign), get_answers(campaign)
-    sections = heds.datasheet(facts, report, answers)
-    texts = [f"{text.title}\n\n{text.plain}" for text in paper_texts(report, facts)]
+    sections = heds.datasheet(facts, result, answers)
+    texts = [f"{text.title}\n\n{text.plain}" for text in paper_texts(result, facts)]
     statement = [
         f"{each.number} {each.text}: {each.answer or f'[to be completed: {each.hint}]'}"
-        for each in data_statement(report, facts, answers)
+        for each in data_statement(result, facts, answers)
     ]
     return {
         "datasheet.md": heds.to_markdown(campaign.name, sections),

@@ -62,7 +62,7 @@ def show_results(
         more["new_job"] = None  # the page shows how far its own run is
     more["n_new"] = max(progress.n_finished - (shown.ratings_file.n_assignments or 0), 0)
     original = queries.find_latest_result(request.user, campaign.replicates_id) if shown.report else None
-    agreement = compare_by_method(original.report, shown.report) if original else None
+    agreement = compare_by_method(original.result, shown.result) if original else None
     more |= {
         "original": original,
         "replication": agreement,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.models import AnalysisRun, MetricScores
-from analysis.results.values import metrics_of
+from analysis.results.stored import Report
 from analysis.web.forms.metrics import MetricsForm, ScoresUploadForm
 from analysis.web.navigation import result_context, result_url
 from analysis.web.queries.judges import list_judge_connectors, list_judges, why_not_judged
@@ -44,7 +44,7 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
     """
     if found.share_token:
         return show_sections(request, found, _PAGE)
-    campaign, compared = found.ratings_file.campaign, metrics_of(found.report)
+    campaign, compared = found.ratings_file.campaign, found.result.questions.get("metrics", {})
     references, data = describe_computable(found.ratings_file)
     context = result_context(found, _PAGE)
     every = list(scores_of(found.ratings_file))
@@ -74,9 +74,9 @@ def _judges(found: AnalysisRun) -> dict[str, Any]:
     return {"judges": list_judges(campaign), "judge_connectors": list_judge_connectors()}
 
 
-def _disagreements(request: SignedInRequest, found: AnalysisRun, compared: Any) -> dict[str, Any]:
+def _disagreements(request: SignedInRequest, found: AnalysisRun, compared: Report) -> dict[str, Any]:
     """Return the disagreements of the metric that the address names, or of the first."""
-    listed = {each["name"]: each["disagreements"] for each in compared["metrics"]} if compared else {}
+    listed = {each["name"]: each["disagreements"] for each in compared.get("metrics", [])}
     listed = {name: rows for name, rows in listed.items() if rows}
     chosen = request.GET.get("metric") or next(iter(listed), "")
     if chosen and chosen not in listed:

@@ -15,7 +15,6 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.models import AnalysisRun
-from analysis.results.report_sections import sections_of
 from analysis.web.navigation import result_url, section_path
 from analysis.web.queries.campaigns import find_shown
 from analysis.web.queries.ratings_files import get_run_for
@@ -67,7 +66,7 @@ def _show(request: SignedInRequest, run: AnalysisRun, page: ResultPage, section:
 
 def _page_of_section(run: AnalysisRun, section: str) -> str:
     """Return which page shows a section, which may have had one of its own before; its own if readers have no other."""
-    shown_on = {section_path(each): each.page for each in sections_of(run.report) if each.page and not each.is_empty}
+    shown_on = {section_path(each): each.page for each in run.result.sections if each.page and not each.is_empty}
     page = PAGE_OF[shown_on.get(section, OWN_PAGE)]
     return page.slug if page.is_shared or not run.share_token else OWN_PAGE
 

@@ -24,10 +24,10 @@ from analysis.results.exports import to_csv, to_latex
 from analysis.results.interval_plot import plot_intervals
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
-from analysis.results.report_sections import tables_of
-from analysis.results.scored import ScoredSystems
+from analysis.results.reading import read_result
+from analysis.results.result import Result
 from analysis.results.sections import Output
-from analysis.results.values import compare_reports, get_chat_totals, get_comparisons, get_ranking, list_workers
+from analysis.results.values import find_changes, get_chat_totals, get_ranking, list_workers
 from analysis.web.forms.runs import ChangeForm, ComparisonFilter, CorpusForm, ExclusionForm, ShareForm, WorkerFilter
 from analysis.web.navigation import result_context, result_url, share_path
 from analysis.web.queries import ratings_files as queries
@@ -76,30 +76,31 @@ def show_findings(
     request: SignedInRequest, found: AnalysisRun, form: ChangeForm | None = None, more: dict[str, Any] | None = None
 ) -> HttpResponse:
     """Show what a run finds, or how far it is; `more` is what the page of a campaign has besides."""
-    if found.shown is None:
-        return show_waiting(request, found)
-    method, more = method_of(found.shown), more or {}
+    more = more or {}
     context = result_context(found, FIRST_PAGE, more.get("progress"))
+    result: Result | None = context["result"]
+    if result is None:
+        return show_waiting(request, found)
     context |= {
-        "finding": method.findings(found.shown),
-        "latex": [(table, to_latex(table)) for table in method.tables_to_copy(found.shown)],
+        "finding": result.findings,
+        "latex": [(table, to_latex(table)) for table in result.tables_to_copy],
         "form": form or _change_form(found),
         "job_state": run_progress(found) if found.report is None else None,
-        **(_study_context(request, found) if method.is_study else {}),
+        **(_study_context(request, found, result) if result.is_study else {}),
     }
     is_refused = form is not None and bool(form.errors)
     return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
 
 
-def _study_context(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
+def _study_context(request: SignedInRequest, found: AnalysisRun, result: Result) -> dict[str, Any]:
     """Return what the findings of a study show besides: its ranking by z, and what differs from another run."""
     before = _compared_with(request, found) if found.report else None
-    changes = compare_reports(found.report, before.report) if before else None
-    ranking = get_ranking(found.shown, changes)
+    changes = find_changes(result, before.result) if before else None
+    ranking = get_ranking(result, changes)
     return {
         "ranking": ranking,
         "plot": plot_intervals(ranking),
-        "chats": get_chat_totals(found.shown),
+        "chats": get_chat_totals(result),
         "changes": changes,
         "before": before,
         "others": [] if found.share_token else queries.list_comparable(found),
@@ -160,16 +161,17 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
 
 def show_pairs(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
     """Show what is concluded of pairs of systems; of a study also its tests, filtered as asked."""
-    scored = [name for name, score in ScoredSystems(found.report).scores.items() if score is not None]
-    context = result_context(found, PAIRS) | {"systems": scored if len(scored) > 1 else []}
-    if _is_study(found):
-        context |= _tests_context(request, found)
+    context = result_context(found, PAIRS)
+    result: Result = context["result"]
+    context["systems"] = list(result.scored) if len(result.scored) > 1 else []
+    if result.comparisons:
+        context |= _tests_context(request, result)
     return render(request, "analysis/pairs.html", context)
 
 
-def _tests_context(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
+def _tests_context(request: SignedInRequest, result: Result) -> dict[str, Any]:
     """Return the tests of a study on one criterion or overall: p, corrected or not, or the size of the effect."""
-    comparisons = get_comparisons(found.report)
+    comparisons = {tests.name: tests for tests in result.comparisons}
     form = ComparisonFilter(list(comparisons), request.GET)
     if not form.is_valid():
         raise Http404
@@ -189,19 +191,21 @@ def change_workers(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
 
 def show_workers(request: SignedInRequest, found: AnalysisRun, refused: dict[str, str] | None = None) -> HttpResponse:
     """Show the worker table, filtered and sorted as asked; `refused` is an exclusion that cannot be."""
-    if "worker_table" not in found.report:
+    context = result_context(found, "workers")
+    result: Result = context["result"]
+    if result.worker_table is None:
         return show_sections(request, found, "workers")
-    preset = found.report["summary"]["worker_test"]["preset"]
+    preset = result.applied_test.preset
     form = WorkerFilter(preset, request.GET)
     if not form.is_valid():
         raise Http404
-    rows = list_workers(found.report, **form.cleaned_data)
-    context = result_context(found, "workers") | {
+    rows = list_workers(result, **form.cleaned_data)
+    context |= {
         "page_obj": Paginator(rows, _WORKERS_PER_PAGE).get_page(request.GET.get("page")),
         "refused": refused,
         "compared": WORKER_TESTS[preset].compared,
-        "has_means": any(row["histogram"] for row in found.report["worker_table"]),
-        "has_references": found.report["summary"].get("references") is not None,
+        "has_means": any(row.histogram for row in result.workers),
+        "has_references": result.summary.references is not None,
         "form": form,
     }
     return render_form(request, "analysis/workers.html", context)
@@ -226,10 +230,10 @@ def show_sections(request: SignedInRequest, found: AnalysisRun, page: str, secti
 
 def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
     """Show what the chats of a run's ratings are like: topics, opinions, lengths, time; `form`: a corpus refused."""
-    totals = get_chat_totals(found.report)
-    if totals is None:
+    context = result_context(found, "chats")
+    context |= {"chats": get_chat_totals(context["result"]), "form": form or CorpusForm()}
+    if context["chats"] is None:
         return show_sections(request, found, "chats")
-    context = result_context(found, "chats") | {"chats": totals, "form": form or CorpusForm()}
     return render_form(request, "analysis/chats.html", context, is_refused=form is not None)
 
 
@@ -256,10 +260,11 @@ def show_downloads(request: SignedInRequest, found: AnalysisRun) -> HttpResponse
     """Show what a paper says of the evaluation, everything that can be downloaded, and the links to share it."""
     campaign = found.ratings_file.campaign
     facts, answers = (get_facts(campaign), get_answers(campaign)) if campaign else (None, {})
-    context = result_context(found, DOWNLOADS) | {
-        "texts": paper_texts(found.report, facts),
-        "statement": data_statement(found.report, facts, answers),
-        "files": list_downloads(found.report, found.folder),
+    context = result_context(found, DOWNLOADS)
+    context |= {
+        "texts": paper_texts(context["result"], facts),
+        "statement": data_statement(context["result"], facts, answers),
+        "files": list_downloads(context["result"], found.folder),
         "names_workers": found.my_role == Role.OWNER,
         "package_note": _IN_PACKAGE if campaign and not found.share_token else "",
     }
@@ -303,7 +308,8 @@ def workers_csv(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     report = found.report
     if not by_own_ids and found.my_role != Role.VIEWER:  # a viewer's is anonymous already
         report = anonymous_report(report, anonymise(workers_of(report)))
-    table = next((table for table in tables_of(report, Output.FILES) if table.name == "workers"), None)
+    tables = read_result(report).tables_in(Output.FILES)
+    table = next((table for table in tables if table.name == "workers"), None)
     if table is None:
         raise Http404("These results say nothing of single workers.")
     response = HttpResponse(to_csv(table), content_type="text/csv; charset=utf-8")
