@@ -10,7 +10,6 @@ from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.results.sections import PANELS_IN_ROW
 from annotation.images.fonts import FOLDER, JP, KR, LATIN, SC, SCRIPTS, TC
 
 _DPI = 160
@@ -41,11 +40,11 @@ def fonts_for(text: str) -> AbstractContextManager[None]:
     return matplotlib.rc_context({"font.family": _families(used)})
 
 
-def grid(n: int, width: float, height: float, *, ink: str, faint: str, paper: str) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure of n panels, three in a row, each of so many inches, in the colours of a theme."""
-    n_columns = min(n, PANELS_IN_ROW)
-    n_rows = -(-n // n_columns)
-    size = (n_columns * width, n_rows * height)
+def grid(
+    n: int, shape: tuple[int, int], size: tuple[float, float], *, ink: str, faint: str, paper: str
+) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure of n panels in so many rows and columns, of so many inches, in the colours of a theme."""
+    n_rows, n_columns = shape
     figure = Figure(figsize=size, layout="constrained", facecolor=paper)
     panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for unused in panels[n:]:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from campaigns.contracts.result_pages import OWN_PAGE
+from evalsite.lib.errors import DomainError
 from evalsite.lib.typed_json import from_json, to_json
 
 if TYPE_CHECKING:
@@ -114,7 +115,14 @@ class Theme(NamedTuple):
         """Return a figure of n panels, three in a row, each of so many inches, in these colours."""
         from analysis.results.figures import grid  # it imports matplotlib
 
-        return grid(n, width, height, ink=self.ink, faint=self.faint, paper=self.paper)
+        shape = _shape(n)
+        size = shape[1] * width, shape[0] * height
+        return grid(n, shape, size, ink=self.ink, faint=self.faint, paper=self.paper)
+
+
+def _shape(n: int) -> tuple[int, int]:
+    """Return in how many rows and columns n panels stand."""
+    return -(-n // _PANELS_IN_ROW), min(n, _PANELS_IN_ROW)
 
 
 class _Measured(Exception):  # noqa: N818 (no error)
@@ -126,10 +134,11 @@ class _Ruler(Theme):
 
     def grid(self, n: int, width: float, height: float) -> "tuple[Drawing, list[Axes]]":
         """Raise the size of the figure."""
-        raise _Measured(min(n, PANELS_IN_ROW) * width, -(-n // PANELS_IN_ROW) * height)
+        n_rows, n_columns = _shape(n)
+        raise _Measured(n_columns * width, n_rows * height)
 
 
-PANELS_IN_ROW = 3
+_PANELS_IN_ROW = 3
 _CSS_PIXELS = 96
 COLUMN_IN = 4.6
 """Width in inches of a figure for a column of a paper: at 8.4 cm, texts of 8.5 points are printed with six or more."""
@@ -155,10 +164,12 @@ class Picture:
         return cls(f"{draw.__module__}.{draw.__qualname__}", to_json(bound.arguments))
 
     def __call__(self, theme: Theme) -> "Drawing":
-        """Return the drawing in the colours of a theme."""
+        """Return the drawing in the colours of a theme; raise DomainError unless the function is one that draws."""
         module, _, name = _MOVED.get(self.drawn_by, self.drawn_by).rpartition(".")
         draw = getattr(import_module(module), name)
         taken = inspect.signature(draw).parameters
+        if "theme" not in taken:  # a report may come from others, and name anything
+            raise DomainError("unreadable_result", f"{self.drawn_by} draws no figure.")
         values = {name: from_json(value, taken[name].annotation) for name, value in self.values.items()}
         drawing: Drawing = draw(**values, theme=theme)
         return drawing
