@@ -25,7 +25,7 @@ from tests.test_agreement_command import EXAMPLE
 
 ROOT = Path(settings.BASE_DIR)
 TOOLS = ROOT / "tests" / "data" / "tools"
-GUIDES = [ROOT / "README.md", *(ROOT / "docs" / f"{guide.name}.md" for guide in GROUPS[0].guides)]
+GUIDES = [ROOT / "README.md", *(ROOT / "docs" / f"{guide.name}.md" for group in GROUPS for guide in group.guides)]
 FENCED = ("console", "sh")
 # Commands of other programs, with what tests them instead.
 OF_OTHERS = {

@@ -1,13 +1,16 @@
 """What the guides say of numbers, columns, options and events is what the code has."""
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import fields
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.conf import settings
-from django.core.management import load_command_class
+from django.core.management import call_command, load_command_class
 from django.core.management.base import BaseCommand
 
 from analysis.data.spans.weights import DEFAULTS
@@ -156,3 +159,28 @@ def test_limits_and_rules_are_those_of_the_code() -> None:
     assert f"{SITUATIONS[Raters.CROWD].share_counted:.0%} are".replace("%", " %") in guide("design")
     for raters in (Raters.LAB, Raters.EXPERTS):
         assert f"about {SITUATIONS[raters].minutes_per_hit} minutes" in guide("design")
+
+
+@pytest.mark.parametrize(
+    ("command", "headings"),
+    [
+        ("analyse", ("JSON of every method", "JSON of direct assessment")),
+        ("agreement", ("JSON of agreement",)),
+    ],
+)
+def test_keys_of_results_are_documented(command: str, headings: tuple[str, ...]) -> None:
+    printed = StringIO()
+    ratings = str(ROOT / "examples/ratings.csv")
+    call_command(command, ratings, "--protocol", "mrc-adequacy", "--format", "json", stdout=printed, stderr=StringIO())
+    named = {*re.findall(r"\w+", " ".join(section_of("exports", heading) for heading in headings))}
+    assert [key for key in keys_of(json.loads(printed.getvalue())) if key not in named] == []
+
+
+def keys_of(found: object) -> Iterator[str]:
+    """Yield the keys of a result and of its parts that have fixed keys, of lists those of the first entry."""
+    if isinstance(found, list) and found:
+        yield from keys_of(found[0])
+    if isinstance(found, dict):
+        yield from found
+        for name in ("workers", "references", "systems", "significance", "pairs"):
+            yield from keys_of(found.get(name))
