@@ -51,10 +51,12 @@ def test_the_table_of_protocols_has_each_with_its_hit(protocol: type[Protocol]) 
     table = guide("protocols").partition("## What each presets")[2].partition("\n\nThe [method]")[0]
     rows = [row.split(" | ") for row in table.splitlines() if row.startswith("| `")]
     [row] = [row for row in rows if f"`{protocol.slug}`" in row[0]]
-    said = [int(number) for number in re.findall(r"\d+", row[2])]
+    said = [int(number) for number in re.findall(r"\d+", row[3])]
+    fields = ", ".join(f"`{each.name}`" if each.is_required else f"(`{each.name}`)" for each in protocol.screen.fields)
+    assert (fields or "–") in row[1].split("; ")
     mix = protocol.mix
     parts = [mix.n_ordinary, mix.n_degraded, mix.n_repeat, mix.n_reference]
-    if "the same" in row[2] or "as `" in row[2]:
+    if "the same" in row[3] or "as `" in row[3]:
         assert parts == [70, 10, 10, 10]
     elif protocol.slug == "compare-chats":
         assert said == parts[:2]
