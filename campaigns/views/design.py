@@ -89,7 +89,9 @@ def _propose(campaign: Campaign, form: RatersForm, seconds: float) -> Proposal:
 
 @campaign_view("GET", "POST")
 def design(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Show the design, and change of it what was sent."""
+    """Show the design, and change of it what was sent; `?then=launch`: once HITs are built, go on to the launch."""
+    if request.method == "GET" and "then" in request.GET and campaign.status == Campaign.Status.READY:
+        return redirect("campaigns:campaign", campaign.public_id)
     form = DesignForm(campaign, sent(request))
     if answer := save_form(
         request, form, lambda changes: change_design(campaign=campaign, changes=changes), reload=_FOLLOWS

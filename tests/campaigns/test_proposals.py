@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Worker
@@ -61,6 +62,24 @@ def test_a_proposed_design_is_used_built_and_undone(owner_client: Client, campai
     assert campaign.platform_settings["access"] == "open"
     assert campaign.status == Campaign.Status.DRAFT
     assert "The proposed design is set." not in owner_client.get(url(campaign)).text
+
+
+def test_hits_for_these_raters_are_built_at_once_and_lead_to_the_launch(
+    owner_client: Client, campaign: Campaign
+) -> None:
+    answer = owner_client.post(url(campaign, "design_proposal"), {**lab(), "seconds_per_item": "", "build": "1"})
+
+    assert answer["Location"] == f"{url(campaign)}?then=launch"
+    campaign.refresh_from_db()
+    assert campaign.build_job is not None
+    overview = reverse("campaigns:campaign", args=[campaign.public_id])
+    assert f'data-done-url="{overview}"' in owner_client.get(answer["Location"]).text
+    build(campaign)
+    assert owner_client.get(answer["Location"])["Location"] == overview
+    owner_client.post(url(campaign, "instructions"), {"instructions": "Rate."})
+
+    answer = owner_client.post(url(campaign, "launch"), {"is_confirmed": "1"})
+    assert answer["Location"] == reverse("monitoring:raters_add", args=[campaign.public_id])  # nobody has a link yet
 
 
 def test_a_later_change_is_not_undone_with_the_proposal(owner_client: Client, campaign: Campaign) -> None:
