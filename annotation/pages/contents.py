@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import count, groupby
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, 
 from annotation.queries import Reply, ShownItem, ShownPage
 from campaigns.blocks import Block
 from campaigns.contracts.chat import Speaker, Utterance
+from campaigns.contracts.protocol import Scope
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind
@@ -18,6 +20,9 @@ from campaigns.models import Campaign, Criterion
 
 ANSWER, ABSTAINED = "answer_", "abstained_"
 """What the names of inputs begin with, of an answer and of why there is none; the suffix of an `AnswerKey` follows."""
+# Characters of a source that is beside its output: more would be higher than most windows. And how much may be asked
+# below both; what is asked more is beside the texts, which are one below the other then.
+_LONGEST_BESIDE, _MOST_QUESTIONS_BELOW = 1_200, 2
 
 
 class Run(NamedTuple):
@@ -28,11 +33,15 @@ class Run(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A text, or a part of one, as an image: what its names begin with, its sizes by width of text, what it is."""
+    """A text, or a part of one, as an image: what its names begin with, its sizes by width of text, what it is.
+
+    `is_beside`: in a wide window another text is beside it.
+    """
 
     stem: str
     sizes: Mapping[int, tuple[int, int]]
     label: str = ""
+    is_beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +107,7 @@ class ItemPage:
     `position` is that of its first item. `is_source_known`: the item before had the same source. `ahead` are the images
     of the page after it that it has not itself, for the browser to load meanwhile. `saved` are answers to begin with,
     as forms send them, by the names of their inputs. `is_marked`: workers mark texts, so none is an image. `turns` are
-    those of a chat.
+    those of a chat. `is_beside`: in a wide window each output is beside its source.
     """
 
     position: int
@@ -113,6 +122,7 @@ class ItemPage:
     saved: Mapping[str, Sequence[str]] = field(default_factory=dict)
     is_marked: bool = False
     turns: Sequence[ShownTurn] = ()
+    is_beside: bool = False
 
     @property
     def all_questions(self) -> list[Question]:
@@ -187,8 +197,9 @@ def make_item_page(
     is_marked = any(each.criterion.response_kind.marks_text for each in asked)
     is_text = is_text or is_marked
     questions = [Question(number, each) for number, each in enumerate(asked, start=1)]
-    blocks = [(item, blocks_with_parts(campaign, item)) for item in page.items]
-    how = _How(None if is_text else stem_of, is_marked)
+    blocks = _blocks(campaign, page)
+    beside = _find_beside(campaign, page, blocks, criteria)
+    how = _How(None if is_text else stem_of, is_marked, beside)
     own = _outputs(campaign, blocks, questions, how) if page.has_several else []
     whole = _shared(campaign, page, blocks[0][1])
     return ItemPage(
@@ -200,12 +211,11 @@ def make_item_page(
         questions=[each for each in questions if each.asked.place == OF_PAGE and not each.asked.turn],
         is_source_known=campaign.layout == Layout.BY_SOURCE and page.number > 1,
         is_revisable=campaign.is_revisable,
-        ahead=_ahead(campaign, [each for _, of_item in blocks for each in of_item], following, stem_of)
-        if following and not is_text
-        else (),
+        ahead=_ahead(campaign, blocks, following, criteria, stem_of) if following and not is_text else (),
         saved=saved or {},
         is_marked=is_marked,
         turns=_turns(chat, questions),
+        is_beside=beside == Beside.ALL,
     )
 
 
@@ -222,27 +232,64 @@ def _turns(chat: Sequence[Utterance], questions: Sequence[Question]) -> list[Sho
 
 
 Blocks = list[tuple[Block, list[Part]]]
+BlocksOfItems = list[tuple[ShownItem, Blocks]]
+
+
+class Beside(Enum):
+    """Which texts of a page have another beside them in a wide window."""
+
+    NONE = ()
+    OUTPUTS = (True,)
+    ALL = (True, False)
+
+    def has(self, block: Block) -> bool:
+        """Return whether a block is one of them."""
+        return block.is_output in self.value
 
 
 class _How(NamedTuple):
-    """How texts are shown: what their images are called, None for text; whether workers mark them."""
+    """How texts are shown: what their images are called, None for text; whether workers mark them; side by side."""
 
     stem_of: Stem | None
     is_marked: bool
+    beside: Beside
+
+
+def _blocks(campaign: Campaign, page: ShownPage) -> BlocksOfItems:
+    return [(item, blocks_with_parts(campaign, item)) for item in page.items]
+
+
+def _compares(campaign: Campaign) -> bool:
+    return campaign.page_kind == PageKind.COMPARISON
+
+
+def _find_beside(campaign: Campaign, page: ShownPage, blocks: BlocksOfItems, criteria: Sequence[Criterion]) -> Beside:
+    """Return which texts are side by side: outputs that are compared, or each output and its source.
+
+    Only the sources and what is asked decide that, so that it is the same for all outputs of a source, and all copies.
+    """
+    if _compares(campaign):
+        return Beside.OUTPUTS if page.has_several else Beside.NONE
+    below = {Scope.PAGE} if page.has_several else {Scope.PAGE, Scope.OUTPUT}
+    if sum(each.scope in below for each in criteria) > _MOST_QUESTIONS_BELOW:
+        return Beside.NONE
+    sources = [[block for block, _ in of_item if not block.is_output] for _, of_item in blocks]
+    n_characters = [sum(len(block.text) for block in of_item) for of_item in sources]
+    has_turns = any(block.dialogue for _, of_item in blocks for block, _ in of_item)
+    is_short = min(n_characters) > 0 and max(n_characters) <= _LONGEST_BESIDE
+    return Beside.ALL if is_short and not has_turns else Beside.NONE
 
 
 def _shared(campaign: Campaign, page: ShownPage, first: Blocks) -> Blocks:
     """Return the blocks that are shown once: all of a single item, the source of a comparison."""
     if not page.has_several:
         return first
-    return [each for each in first if not each[0].is_output] if campaign.page_kind == PageKind.COMPARISON else []
+    return [each for each in first if not each[0].is_output] if _compares(campaign) else []
 
 
-def _outputs(
-    campaign: Campaign, blocks: list[tuple[ShownItem, Blocks]], questions: list[Question], how: _How
-) -> list[ShownOutput]:
+def _outputs(campaign: Campaign, blocks: BlocksOfItems, questions: list[Question], how: _How) -> list[ShownOutput]:
     """Return the outputs of a page: compared ones by letter without their source, segments by number with theirs."""
-    is_compared = campaign.page_kind == PageKind.COMPARISON
+    is_compared = _compares(campaign)
     found = []
     for place, (_, of_item) in enumerate(blocks, start=1):
         shown = [_shown(block, parts, how) for block, parts in of_item if block.is_output or not is_compared]
@@ -259,7 +306,7 @@ def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
     return ShownText(
         label=block.label,
         is_output=block.is_output,
-        pictures=[_picture(part, block.label, stem_of) for part in parts] if stem_of else (),
+        pictures=[_picture(part, block.label, stem_of, how.beside.has(block)) for part in parts] if stem_of else (),
         runs=() if is_drawn else _runs(block),
         speaker=block.speaker,
         dialogue=block.dialogue,
@@ -278,15 +325,19 @@ def _sections(texts: Sequence[ShownText]) -> list[Section]:
     return sections
 
 
-def _ahead(campaign: Campaign, blocks: Blocks, following: ShownPage, stem_of: Stem) -> list[Picture]:
-    here = {part.key for _, parts in blocks for part in parts}
-    ahead = (part for item in following.items for _, parts in blocks_with_parts(campaign, item) for part in parts)
-    return [_picture(part, "", stem_of) for part in ahead if part.key not in here]
+def _ahead(
+    campaign: Campaign, here: BlocksOfItems, following: ShownPage, criteria: Sequence[Criterion], stem_of: Stem
+) -> list[Picture]:
+    shown = {part.key for _, of_item in here for _, parts in of_item for part in parts}
+    blocks = _blocks(campaign, following)
+    beside = _find_beside(campaign, following, blocks, criteria)
+    ahead = ((block, part) for _, of_item in blocks for block, parts in of_item for part in parts)
+    return [_picture(part, "", stem_of, beside.has(block)) for block, part in ahead if part.key not in shown]
 
 
-def _picture(part: Part, label: str, stem_of: Stem) -> Picture:
+def _picture(part: Part, label: str, stem_of: Stem, is_beside: bool) -> Picture:
     sizes = {width: size_of(part.text, part.width_on(width), part.place) for width, _ in WIDTHS}
-    return Picture(stem_of(part), sizes, label)
+    return Picture(stem_of(part), sizes, label, is_beside)
 
 
 def _runs(block: Block) -> list[Run]:

@@ -4,7 +4,7 @@ Every image is drawn when a browser asks for it and kept by that browser alone. 
 0.6 ms, a passage of 550 characters 4 ms (18 ms at 2×), and a HIT's passage is asked for once; of a cache on disk, a
 copy with its own salt would have to be encoded again, and it would rarely be found, since most HITs have one worker. A
 page fetches the images of the next item, so nobody waits for them. Drawing ahead would make all variants of an image
-(two widths, two themes, two scales), of which a browser asks for one.
+(four widths, two themes, two scales), of which a browser asks for one.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,18 +20,24 @@ from campaigns.blocks import Block, blocks_of
 from campaigns.contracts.chat import Speaker
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Layout
-from campaigns.design.paging import PageKind
 from campaigns.models import Campaign
 from evalsite.lib.caches import byte_cache, size_with_text
 from evalsite.lib.kept_keys import IMAGE_BYTES, IMAGE_NAMES, keyed_hash
 
-# Widths of texts in CSS pixels, the widest first, and the widest screen that each is for (None: any).
-WIDTHS: tuple[tuple[int, int | None], ...] = ((720, None), (328, 599))
+# Widths of texts in CSS pixels, the widest first, and the windows that each is for. In em, so that letters are larger
+# where the browser's are; static/css/rate.css has the same windows.
+WIDTHS: tuple[tuple[int, str], ...] = (
+    (720, ""),
+    (480, "(max-width: 46.9375em)"),
+    (328, "(max-width: 31.9375em)"),
+    (240, "(max-width: 19.9375em)"),
+)
+BESIDE: tuple[int, str] = (480, "(min-width: 62.5em)")
+"""The width and the windows of a text that has another one beside it there."""
 # By how much a turn of a dialogue is narrower: its bubble is on one side.
-_INSETS = {720: 120, 328: 48}
-# By how much an output that is compared is narrower, where outputs are side by side.
-_COMPARED_INSETS = {720: 240, 328: 0}
+_INSETS = {720: 120, 480: 120, 328: 48, 240: 48}
 _NARROWEST = WIDTHS[-1][0]
+_WIDEST_ON_PHONES = 328
 _STEM_LENGTH = 24
 # A phone's pixels are so fine that shades between background and text are not seen.
 _N_SHADES_ON_PHONES = 2
@@ -69,7 +75,7 @@ class Part:
     """What one image shows: a block's text or, if that is too tall for an image, a part of it.
 
     `key` names its place in the HIT, the same for all variants, and `place` that of the whole text. `speaker` says it,
-    if it is a turn of a dialogue. `is_compared`: it is of an output that others are side by side with.
+    if it is a turn of a dialogue.
     """
 
     key: str
@@ -77,12 +83,10 @@ class Part:
     highlights: tuple[tuple[int, int], ...] = ()
     speaker: Speaker | None = None
     place: str = ""
-    is_compared: bool = False
 
     def width_on(self, width: int) -> int:
-        """Return the width of its image where texts that are neither turns nor compared have this one."""
-        own = width - _COMPARED_INSETS[width] if self.is_compared else width
-        return own - _INSETS[width] if self.speaker else own
+        """Return the width of its image where texts that are no turns have this one."""
+        return width - _INSETS[width] if self.speaker else width
 
 
 # What the names of the images of a part begin with; a letter for the variant ends them.
@@ -99,18 +103,17 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
     if campaign.is_live:  # what is rated is what was said
         return []
     is_shared = campaign.layout == Layout.BY_SOURCE
-    has_compared = campaign.page_kind == PageKind.COMPARISON
     found = []
     for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
         place = f"source {item.source_id}" if is_shared and not block.is_output else f"item {item.position}"
-        key, is_compared = f"{place} {block.name}", has_compared and block.is_output
-        found.append((block, _split(block, key, is_compared) if len(block.text) <= LONGEST_DRAWN else []))
+        key = f"{place} {block.name}"
+        found.append((block, _split(block, key) if len(block.text) <= LONGEST_DRAWN else []))
     return found
 
 
-def _split(block: Block, key: str, is_compared: bool = False) -> list[Part]:
+def _split(block: Block, key: str) -> list[Part]:
     """Return the parts of a block that are not too tall."""
-    whole = Part(key, block.text, (), block.speaker, key, is_compared)
+    whole = Part(key, block.text, (), block.speaker, key)
     parts = []
     for number, (start, end) in enumerate(_stretches(block.text, whole.width_on(_NARROWEST), key)):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
@@ -181,7 +184,7 @@ def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
         scale=variant.scale,
         theme=themes[variant.theme],
         highlights=part.highlights,
-        n_shades=_N_SHADES_ON_PHONES if variant.width == _NARROWEST and variant.scale > 1 else N_SHADES,
+        n_shades=_N_SHADES_ON_PHONES if variant.width <= _WIDEST_ON_PHONES and variant.scale > 1 else N_SHADES,
         salt=salt,
         place=part.place,
     )

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.models import NO_REASON
 from annotation.pages.contents import ABSTAINED, ANSWER, Picture, Question, ShownText
 from annotation.pages.questions import AnswerKey, Asked
-from annotation.pages.text_images import LETTERS, SCALES, WIDTHS, Variant
+from annotation.pages.text_images import BESIDE, LETTERS, SCALES, WIDTHS, Variant
 from campaigns.contracts.chat import Speaker
 from campaigns.contracts.response import NOTHING, Subject
 from campaigns.dialogues import SPEAKERS
@@ -24,29 +24,31 @@ from evalsite.lib.words import counted
 register = template.Library()
 # A browser's usual size of text, in CSS pixels.
 _EM_PX = 16
+_DARK = "(prefers-color-scheme: dark)"
 
 
-def _variants() -> Iterator[str]:
+def _variants(is_beside: bool) -> Iterator[str]:
     """Yield the elements of a text's image, each with its place-holders; the widest light one is the `img`."""
-    for width, widest_screen in reversed(WIDTHS):
+    for width, below in reversed(WIDTHS):
+        windows = [below, BESIDE[1]] if is_beside and width == BESIDE[0] else [below] if below else []
         for theme in ("dark", "light"):
             # In em and rem, so that images are larger where the browser's text is, and in more pixels.
-            conditions = [f"(max-width: {widest_screen / _EM_PX}em)"] if widest_screen else []
+            conditions = windows
             if theme == "dark":
-                conditions.append("(prefers-color-scheme: dark)")
+                conditions = [f"{each} and {_DARK}" for each in windows] or [_DARK]
             files = [
                 f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.webp %(width_{width}_{scale})dw" for scale in SCALES
             ]
             size = f'sizes="%(sizes_{width})s" width="%(width_{width}_1)d" height="%(height_{width})d"'
             if conditions:
-                yield f'<source media="{" and ".join(conditions)}" srcset="{", ".join(files)}" {size}>'
+                yield f'<source media="{", ".join(conditions)}" srcset="{", ".join(files)}" {size}>'
             else:
                 source = files[0].partition(" ")[0]
                 yield f'<img src="{source}" srcset="{", ".join(files)}" {size} alt="%(alt)s" draggable="false">'
 
 
 # Filled in as it is, without a template: there are up to four on each of a worker's pages, and one a turn of dialogues.
-_PICTURE = f"<picture>{''.join(_variants())}</picture>"
+_PICTURES = {is_beside: f"<picture>{''.join(_variants(is_beside))}</picture>" for is_beside in (False, True)}
 
 
 @register.filter
@@ -61,7 +63,7 @@ def text_html(text: ShownText) -> SafeString:
 
 @register.filter
 def pictures_html(pictures: Iterable[Picture]) -> SafeString:
-    """Return images of texts for all screens: narrow and wide, dark and light, 1× and 2×."""
+    """Return images of texts for all windows: narrow and wide, dark and light, 1× and 2×."""
     return mark_safe("".join(map(_picture_html, pictures)))
 
 
@@ -70,7 +72,7 @@ def _picture_html(picture: Picture) -> str:
     for width, (own_width, height) in picture.sizes.items():
         values |= {f"width_{width}_{scale}": own_width * scale for scale in SCALES}
         values |= {f"height_{width}": height, f"sizes_{width}": f"min({own_width / _EM_PX}rem, 100vw)"}
-    return _PICTURE % values
+    return _PICTURES[picture.is_beside] % values
 
 
 @register.filter

@@ -21,7 +21,7 @@ from annotation.export.rows import RATING_COLUMNS, iter_ratings
 from annotation.images import DARK, LIGHT
 from annotation.models import Assignment, Response
 from annotation.pages import text_images
-from annotation.pages.text_images import VARIANTS, Part, draw, size_of
+from annotation.pages.text_images import VARIANTS, WIDTHS, Part, draw, size_of
 from annotation.services.assignments import start_assignment
 from annotation.views import pages
 from campaigns.blocks import blocks_of
@@ -172,11 +172,11 @@ def test_every_turn_has_an_image_of_its_own_as_large_as_the_page_says(opened: Op
     pictures = re.findall(r"<picture>.*?</picture>", html.split("<ol")[1].split("</ol>")[0])
     assert len(pictures) == len(Bubbles(html).turns)
     names = re.findall(r'(?:srcset|src)="(\w+)\.webp[^>]*?width="(\d+)" height="(\d+)"', "".join(pictures))
-    assert len({name for name, _, _ in names}) == len(names) == 4 * len(pictures)
+    assert len({name for name, _, _ in names}) == len(names) == 2 * len(WIDTHS) * len(pictures)
     for name, width, height in names:
         response = Client().get(f"{address}{name}.webp")
         image = Image.open(io.BytesIO(response.content)).convert("RGB")
-        assert image.size == (int(width), int(height)) and int(width) in (600, 280)
+        assert image.size == (int(width), int(height)) and int(width) in (600, 360, 280, 192)
     ahead = html.split("<template data-ahead>")[1]
     assert len(re.findall("<picture>", ahead)) >= len(pictures) - 2, "the next dialogue is fetched meanwhile"
 
