@@ -5,9 +5,8 @@
 /** @type {[string, (el: any) => void][]} */
 const BEHAVIOURS = [
   ["form[data-rating]", mountRating],
-  ["form[data-online]", mountOnline], // before what takes a form for sent
+  ["form[data-online]", (el) => import("./online.js").then(({ mount }) => mount(el, openKept))],
   ["form[data-once]", mountOnce],
-  ["form[data-carries-kept]", mountCarrying],
   ["template[data-ahead]", mountAhead],
   ["[data-chat]", (el) => import("./chat.js").then(({ mount }) => mount(el, openKept(false)))],
   ["[data-chat-topic]", (el) => import("./chat.js").then(({ mountTopic }) => mountTopic(el))],
@@ -17,7 +16,8 @@ const BEHAVIOURS = [
 for (const [selector, mount] of BEHAVIOURS) {
   for (const el of document.querySelectorAll(selector)) mount(el);
 }
-forgetOthers();
+// What can wait until the item, and what is fetched ahead, is there.
+whenLoaded(() => setTimeout(() => import("./tools.js").then(({ mount }) => mount(nameKept))));
 
 // ---
 // What somebody has done on a page that the server does not have yet. `<main data-kept="…" data-kept-part="item 3">`
@@ -66,12 +66,14 @@ function nameKept(part) {
   return `evalsite-kept ${kept} ${part ?? keptPart}`;
 }
 
-/** Return what the page before has put into the name of the window. @returns {{ key: string, value: any } | null} */
+/** Return what the page before has put into the name of the window, beside what tools.js has.
+ * @returns {{ key: string, value: any } | null} */
 function takeCarried() {
   const [, carried] = /^evalsite-kept (.*)/s.exec(self.name) ?? [];
   if (!carried) return null;
-  self.name = "";
-  return JSON.parse(carried);
+  const { kept, ...others } = JSON.parse(carried);
+  self.name = `evalsite-kept ${JSON.stringify(others)}`;
+  return kept;
 }
 
 /** @param {any} state @returns {boolean} */
@@ -81,19 +83,6 @@ function setState(state) {
     return true;
   } catch {
     return false; // in some frames
-  }
-}
-
-/** Drop what the server has, as it shows what comes after it; and what nobody came back to for a week. */
-function forgetOthers() {
-  if (!document.querySelector("main[data-kept]")) return;
-  const here = nameKept(), mine = nameKept(""), oldest = Date.now() - 7 * 86_400_000;
-  try {
-    for (const key of Object.keys(localStorage).filter((key) => key.startsWith("evalsite-kept ") && key !== here)) {
-      if (key.startsWith(mine) || !(JSON.parse(localStorage[key]).at > oldest)) localStorage.removeItem(key);
-    }
-  } catch {
-    // Refused: then nothing is there.
   }
 }
 
@@ -376,34 +365,6 @@ function mountSlider(el) {
 }
 
 // ---
-// `<form data-online>`: while there is no connection it is not sent, so that what is filled in stays, and says so in
-// its `[data-online-notice]`. With `data-kept-fields` that is there again after a reload, too.
-
-/** @param {HTMLFormElement} el */
-function mountOnline(el) {
-  const notice = el.querySelector("[data-online-notice]");
-  el.addEventListener("submit", (event) => {
-    if (navigator.onLine) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    notice?.removeAttribute("hidden");
-  });
-  addEventListener("online", () => notice?.setAttribute("hidden", ""));
-  if (!el.hasAttribute("data-kept-fields")) return;
-
-  const kept = openKept();
-  const found = kept.read() ?? {};
-  const keep = () => kept.write(Object.fromEntries(new FormData(el)));
-  for (const field of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll("[name]:not([type=hidden])"))) {
-    const value = found[field.name] ?? "";
-    if (field.type === "radio") field.checked ||= field.value === value;
-    else if (field.value === field.defaultValue) field.value ||= value;
-    else keep(); // keys that were quicker than this script
-  }
-  el.addEventListener("input", keep);
-}
-
-// ---
 // `<form data-once>`: sent once, however often its button is pressed. Also takes a page that the browser kept from
 // before, when somebody goes back to it, to what the server shows now.
 
@@ -426,22 +387,15 @@ function mountOnce(el) {
 }
 
 // ---
-// `<form data-carries-kept>`: leads to this page in another form. What only the history of this page keeps is taken along in the
-// name of the window, which lasts over pages.
-
-/** @param {HTMLFormElement} el */
-function mountCarrying(el) {
-  el.addEventListener("submit", () => {
-    if (history.state?.kept) self.name = `evalsite-kept ${JSON.stringify(history.state.kept)}`;
-  });
-}
-
-// ---
 // `<template data-ahead>`: images of the next item, fetched once this page has all of its own.
 
 /** @param {HTMLTemplateElement} el */
 function mountAhead(el) {
-  const fetchThem = () => /** @type {HTMLElement} */ (el.nextElementSibling).append(el.content);
-  if (document.readyState === "complete") fetchThem();
-  else addEventListener("load", fetchThem);
+  whenLoaded(() => /** @type {HTMLElement} */ (el.nextElementSibling).append(el.content));
+}
+
+/** @param {() => void} act */
+function whenLoaded(act) {
+  if (document.readyState === "complete") act();
+  else addEventListener("load", act);
 }

@@ -2,6 +2,7 @@
 // `<div data-spans="{…}">` around a hidden input: errors are marked in the texts of the page (`[data-text]`, spans_text.js).
 // The input holds them as JSON; places count characters (code points), as the server does, not UTF-16 units.
 
+import { make } from "./elements.js";
 import { mountText } from "./spans_text.js";
 
 /** @typedef {{ side: string, start: number | null, end: number | null, severity: string, category: string, comment: string }} Span */
@@ -301,17 +302,5 @@ const marked = (n) => `${errors(n)} marked.`;
 function button(text, act, attributes = {}) {
   const made = make("button", { type: "button", class: "button", ...attributes }, text);
   made.addEventListener("click", act);
-  return made;
-}
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {Record<string, string | number>} attributes @param {(Node | string)[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-function make(tag, attributes, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  made.append(...children);
   return made;
 }

@@ -301,14 +301,14 @@ class Worker:
 
     def leave(self) -> None:
         """Close other tabs than the first; nothing of the worker is kept, and no console complained."""
-        kept = self.page.context.storage_state()
+        nothing = {"cookies": [], "origins": []}
+        wait_until(lambda: self.page.context.storage_state() == nothing, 20, "nothing is kept")
         first, *others = self._watched
         first.remove_listener("console", self._note)
         first.remove_listener("pageerror", self._note_error)
         for tab in others:
             tab.close()
         assert self.complaints == [], self.complaints
-        assert kept == {"cookies": [], "origins": []}, kept
 
     def activate(self, wanted: Locator) -> None:
         """Press a button, choose an option or tick a box."""

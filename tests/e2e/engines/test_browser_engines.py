@@ -159,7 +159,7 @@ def test_browser_a_chat_and_its_rating_in_a_frame(
         begin(tab)
         tab.fill("#topic", "the sea")
         tab.click("[name=opinion][value=like]")
-        tab.click("button")
+        tab.click(".button-main")
         tab.wait_for("#text:not([maxlength])")  # the chat's script is there
         for number, text in enumerate(("Hello", "Bye"), start=1):
             tab.fill("#text", text)
