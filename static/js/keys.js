@@ -14,12 +14,15 @@ const SEVERAL = ".output ~ .output .statement, .statement ~ .statement, [role=ra
 const ROW = "[role=group] > [role=radiogroup]"; // one of several of a statement
 const MISSING = "[data-tool=missing]", NONE = "[data-tool=none]", SELECTED = ".spans-panel:not([hidden])";
 
+/** What matches marked errors with a setting, before spans.js has drawn it. @param {string} name */
+const saying = (name) => `[data-spans*='"${name}":true'], [data-spans*='"${name}": true']`;
+
 /** @type {Row[]} */
 const TABLE = [
-  { keys: ["0"], words: "There are no errors", on: NONE, note: "no errors", act: (_, form) => near(form, NONE)?.click() },
+  { keys: ["0"], words: "There are no errors", on: saying("mustSayNone"), note: "no errors", act: (_, form) => near(form, NONE)?.click() },
   { keys: ["1", "…", "9"], words: "Choose a point, an option or an output", on: TICK, note: "choose", act: pick },
   { keys: ["1", "…", "9"], words: "Say how grave the selected error is", on: "[data-spans]", note: "how grave", act: pick },
-  { keys: ["M"], words: "Something is missing", on: MISSING, note: "missing", act: (_, form) => near(form, MISSING)?.click() },
+  { keys: ["M"], words: "Something is missing", on: saying("hasMissing"), note: "missing", act: (_, form) => near(form, MISSING)?.click() },
   { keys: ["J", "K"], words: "Go to what comes next, to what comes before", on: SEVERAL, note: "go on, go back", act: step },
   { keys: ["X"], words: "I cannot judge this", on: "[data-abstain]", act: abstain },
   { keys: ["N"], words: "Next item, or to what is not answered yet", on: "form", note: "next item", act: (_, form) => near(form, "[data-rating-next]")?.click() },

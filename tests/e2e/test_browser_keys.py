@@ -116,6 +116,8 @@ def test_errors_are_marked_by_single_keys(page: Page, live_server, owner: User, 
 
 def test_that_there_are_no_errors_is_said_by_a_key(page: Page, live_server, owner: User, complaints: list[str]) -> None:
     item = open_hit(page, live_server.url, campaign_of(owner, MQM, with_slider=False), complaints)
+    expect(item.locator(".keys-note")).to_contain_text("0 no errors")
+    expect(item.locator(".keys-note")).to_contain_text("M missing")
     expect(target(item, 2)).to_be_visible()
     press(item, "0", "j", "j", "0", "n")
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 2")
