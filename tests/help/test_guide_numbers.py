@@ -33,11 +33,18 @@ from campaigns.protocols import list_protocols
 from evalsite.accounts.models import Scope
 
 ROOT = Path(settings.BASE_DIR)
+LONGEST_GUIDE, LONGEST_README = 12_000, 7_000
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
 def guide(name: str) -> str:
     return (ROOT / "docs" / f"{name}.md").read_text()
+
+
+def test_guides_can_be_read_at_a_sitting() -> None:
+    sizes = {each.name: len(guide(each.name).encode()) for each in GROUPS[0].guides}
+    assert {name: size for name, size in sizes.items() if size > LONGEST_GUIDE} == {}
+    assert len((ROOT / "README.md").read_bytes()) <= LONGEST_README
 
 
 def test_the_readme_counts_the_campaigns_of_the_demo() -> None:
