@@ -101,7 +101,7 @@ def launch(tab: Page, campaign: str) -> None:
     tab.goto(campaign)
     tab.get_by_role("button", name="Launch").click()
     tab.locator("dialog").get_by_role("button", name="Launch").click()
-    expect(tab.locator(".side-group .side-state")).to_have_text("running")
+    expect(tab.get_by_text("The campaign is running.")).to_be_visible()
 
 
 def personal_links(tab: Page, campaign: str, names: list[str]) -> list[str]:
