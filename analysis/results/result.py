@@ -16,7 +16,6 @@ from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA, Procedure
 from analysis.stats.ratings import Floats
 from campaigns.contracts.protocol import DEFAULT_METHOD, Protocol
-from campaigns.contracts.result_pages import FIRST_PAGE
 from campaigns.design.worker_test import NO_TEST
 
 VERSION = 3
@@ -509,9 +508,9 @@ class Result:
 
     @property
     def tables_to_copy(self) -> list[Table]:
-        """The tables whose LaTeX the first page shows."""
-        shown = [section for section in self.sections if section.page == FIRST_PAGE]
-        return [table for section in shown for table in section.tables if Output.FILES in table.output]
+        """The tables whose LaTeX the first page shows: those of the first section, the ranking, the narrowest first."""
+        tables = [table for section in self.sections[:1] for table in section.tables]
+        return sorted(tables, key=lambda table: len(table.columns))
 
     def sections_on(self, page: str) -> list[Section]:
         """Return the sections that a page shows."""

@@ -146,7 +146,7 @@ class Changes(Resource):
         """Return which workers count and which conclusions hold in only one of them, and how ranks moved."""
         now = run_for(request, run_id)
         then = run_for(request, cleaned(CompareForm(request.query_params))["against"])
-        results = now.result, then.result
-        if now.ratings_file_id != then.ratings_file_id or not all(result.is_study for result in results):
+        is_one_method = queries.method_slug(now) == queries.method_slug(then)
+        if now.ratings_file_id != then.ratings_file_id or not is_one_method:
             raise Http404
-        return find_changes(*results)
+        return find_changes(now.result, then.result)

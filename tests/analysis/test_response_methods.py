@@ -128,11 +128,14 @@ def test_pages_show_the_findings_the_sections_and_the_workers(
     assert "every worker counts" in sensitivity and "Only items with a short source text" in sensitivity
 
 
-def test_a_worker_is_excluded_by_hand_with_a_reason(run: AnalysisRun, owner: User) -> None:
+def test_a_worker_is_excluded_by_hand_with_a_reason(run: AnalysisRun, owner: User, client: Client) -> None:
     passed = next(row["worker"] for row in run.report["worker_table"] if row["verdict"] == "passed")
     again = finish(exclude_worker(run=run, user=owner, worker=passed, reason="asked to"))
     row = next(row for row in again.report["worker_table"] if row["worker"] == passed)
     assert (row["verdict"], row["excluded"]) == ("passed", "asked to")
+    client.force_login(owner)
+    page = client.get(reverse("analysis:run", args=[again.pk]), follow=True)
+    assert page.context["changes"].workers_lost == [passed] and "1 fewer" in page.text
     assert again.report["summary"]["n_ratings"] == run.report["summary"]["n_ratings"] - 24
 
 

@@ -35,7 +35,6 @@ LARGE = (*OWN_LARGE, *(f"parent__{name}" for name in OWN_LARGE))
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _HAS_PART = Q(report__isnull=False) | Q(first_report__isnull=False)
-_IS_STUDY = Q(settings__method__isnull=True) | Q(settings__method=DEFAULT_METHOD)
 _ROWS_SAMPLED, _MOST_CRITERIA = 500, 40
 _LARGEST_READ = 20_000_000  # bytes; seconds in the slowest format
 _DEGRADED = Kind.DEGRADED.name.lower()
@@ -171,8 +170,20 @@ def count_changed_from(run: AnalysisRun) -> int:
 
 
 def list_comparable(run: AnalysisRun) -> QuerySet[AnalysisRun]:
-    """Return the other finished studies of the same ratings, newest first, without their reports."""
-    return run.ratings_file.runs.filter(_IS_STUDY, finished_at__isnull=False).exclude(pk=run.pk).defer(*OWN_LARGE)
+    """Return the other finished runs of the same ratings by the same method, newest first, without their reports."""
+    is_of = _is_of(method_slug(run))
+    return run.ratings_file.runs.filter(is_of, finished_at__isnull=False).exclude(pk=run.pk).defer(*OWN_LARGE)
+
+
+def method_slug(run: AnalysisRun) -> str:
+    """Return the response method of a run."""
+    return str(run.settings.get("method", DEFAULT_METHOD))
+
+
+def _is_of(method: str) -> Q:
+    """Return which runs are of a method; settings that name none are of direct assessment."""
+    named = Q(settings__method=method)
+    return named | Q(settings__method__isnull=True) if method == DEFAULT_METHOD else named
 
 
 def newest_run_of(ratings_file: RatingsFile) -> AnalysisRun | None:
@@ -195,8 +206,7 @@ def get_job_of_run(user: User, run_id: UUID) -> Job | None:
 
 def list_comparable_results(user: User, method: str | None = None) -> QuerySet[AnalysisRun]:
     """Return every finished result, of one method if it is named, that the user may see; newest first, no reports."""
-    is_of = _IS_STUDY if method == DEFAULT_METHOD else Q(settings__method=method) if method else Q()
-    return runs_seen_by(user).filter(is_of, finished_at__isnull=False).defer(*OWN_LARGE)
+    return runs_seen_by(user).filter(_is_of(method) if method else Q(), finished_at__isnull=False).defer(*OWN_LARGE)
 
 
 def has_degraded(ratings_file: RatingsFile) -> bool:

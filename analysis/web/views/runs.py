@@ -81,34 +81,23 @@ def show_findings(
     result: Result | None = context["result"]
     if result is None:
         return show_waiting(request, found)
-    context |= {
-        "finding": result.findings,
-        "latex": [(table, to_latex(table)) for table in result.tables_to_copy],
-        "form": form or _change_form(found),
-        "job_state": run_progress(found) if found.report is None else None,
-        **(_study_context(request, found, result) if result.is_study else {}),
-    }
-    is_refused = form is not None and bool(form.errors)
-    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
-
-
-def _study_context(request: SignedInRequest, found: AnalysisRun, result: Result) -> dict[str, Any]:
-    """Return what the findings of a study show besides: its ranking by z, and what differs from another run."""
     before = _compared_with(request, found) if found.report else None
     changes = find_changes(result, before.result) if before else None
-    ranking = get_ranking(result, changes)
-    return {
+    ranking = get_ranking(result, changes) if result.is_study else None
+    context |= {
         "ranking": ranking,
-        "plot": plot_intervals(ranking),
+        "plot": plot_intervals(ranking) if ranking else None,
         "chats": get_chat_totals(result),
         "changes": changes,
         "before": before,
         "others": [] if found.share_token else queries.list_comparable(found),
+        "finding": result.findings,
+        "latex": [(table, to_latex(table)) for table in result.tables_to_copy],
+        "form": form or _change_form(found),
+        "job_state": run_progress(found) if found.report is None else None,
     }
-
-
-def _is_study(run: AnalysisRun) -> bool:
-    return method_of({"settings": run.settings}).is_study
+    is_refused = form is not None and bool(form.errors)
+    return render_form(request, "analysis/findings.html", context | more, is_refused=is_refused)
 
 
 def show_waiting(
@@ -152,9 +141,9 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
         return None
     if not chosen:
         parent = queries.find_finished_run_for(request.user, found.parent_id)
-        return parent if parent and _is_study(parent) else None
+        return parent if parent and queries.method_slug(parent) == queries.method_slug(found) else None
     other = get_finished_run_for(request.user, queries.parse_id(chosen))
-    if other.ratings_file_id != found.ratings_file_id or not _is_study(other):
+    if other.ratings_file_id != found.ratings_file_id or queries.method_slug(other) != queries.method_slug(found):
         raise Http404("Only analyses of the same ratings, by the same method, are compared.")
     return other
 
