@@ -8,6 +8,7 @@ from campaigns.views import (
     campaigns,
     chatbots,
     choosing,
+    commands,
     criteria,
     data,
     design,
@@ -87,6 +88,7 @@ urlpatterns = [
     path("new/", choosing.new, name="new"),
     path("new/file/", choosing.from_file, name="new_file"),
     path("new/copy/", choosing.copy, name="new_copy"),
+    path("commands/", commands.commands, name="commands"),
     path("join/<str:token>/", joining.join, name="join"),
     path("<uuid:public_id>/", include(_OF_ONE)),
 ]

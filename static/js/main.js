@@ -2,6 +2,7 @@
 // Finds each `[data-…]` of the page and mounts its behaviour; the only script a page names.
 import { mount as autosave, mountReload } from "./autosave.js";
 import { mount as choose } from "./choose.js";
+import { mount as commands } from "./commands.js";
 import { mount as confirm } from "./confirm.js";
 import { mount as copy, mountLink } from "./copy.js";
 import { mount as fileDrop } from "./file_drop.js";
@@ -17,6 +18,7 @@ const BEHAVIOURS = {
   "form[data-autosubmit]": mountAutosubmit,
   "form[data-busy]": mountBusy,
   "form[data-choose]": choose,
+  "button[data-commands]": commands,
   "form[data-confirm]": confirm,
   "button[data-copy], button[data-copy-from]": copy,
   "a[data-copy-link]": mountLink,

@@ -199,6 +199,13 @@ def test_page_where_a_provider_signs_people_in(
     assert "\n".join(problems(tab, seen)) == ""
 
 
+def test_the_command_menu(tab: Page, server: PageServer, world: World, seen: set[str]) -> None:
+    assert is_page(show(tab, server, world.clients["owner"], reverse("campaigns:list")))
+    tab.keyboard.press("Control+k")
+    tab.wait_for_selector(".commands [role=option]")
+    assert "\n".join(problems(tab, seen)) == ""
+
+
 def test_a_request_that_ends_in_another_thread_leaves_the_transaction_open(server: PageServer, world: World) -> None:
     request_finished.send(sender=PageServer)
     assert Campaign.objects.filter(public_id=world.arguments["rated"]["public_id"]).exists()
