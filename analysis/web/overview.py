@@ -9,9 +9,8 @@ from analysis.models import AnalysisRun
 from analysis.results.interval_plot import plot_intervals
 from analysis.results.values import get_ranking, get_totals
 from analysis.web.looks import describe_course
-from analysis.web.navigation import result_url
 from analysis.web.queries.campaigns import find_job, find_last_look, find_latest_result, find_newest
-from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE
+from campaigns.contracts.result_pages import FIRST_PAGE
 from campaigns.design.stopping import StoppingRule
 from campaigns.models import Campaign
 from campaigns.overview import NextStep, OverviewPart
@@ -35,7 +34,9 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
     if latest := find_latest_result(user, campaign.pk):
         findings = latest.result.findings
         context = {"findings": findings, "results_url": url}
-        return OverviewPart("analysis/overview.html", context | (_closed(latest, findings) if is_closed else {}))
+        return OverviewPart(
+            "analysis/overview.html", context | (_closed(campaign, latest, findings) if is_closed else {})
+        )
     if not is_closed:
         return None
     if find_job(campaign):
@@ -45,19 +46,19 @@ def finding_part(campaign: Campaign, user: User) -> OverviewPart | None:
     return OverviewPart(next_step=NextStep("Analyse the ratings", text, "Go to the results", url))
 
 
-def _closed(run: AnalysisRun, findings: Sequence[str]) -> dict[str, Any]:
+def _closed(campaign: Campaign, run: AnalysisRun, findings: Sequence[str]) -> dict[str, Any]:
     """Return what the overview of a closed campaign has besides: the figure, a text, and where downloads are."""
     result, totals = run.result, get_totals(run.result)
     figures = [figure for section in result.sections_on(FIRST_PAGE) for figure in section.figures]
     workers, systems = counted(totals.n_workers, "worker"), counted(totals.n_systems, "system")
     did = f"{workers} gave {counted(totals.n_ratings, 'rating')} of" if totals.n_ratings else f"{workers} compared"
-    begin = f"In “{run.ratings_file.title}”, {did} {systems}."
+    begin = f"In “{campaign.name}”, {did} {systems}."
     return {
         "run": run,
         "plot": plot_intervals(get_ranking(result)) if result.is_study else None,
         "figure": figures[0] if figures else None,
         "colleague": " ".join([begin, *findings[: _SENTENCES - 1]]),
-        "downloads_url": result_url(run, DOWNLOADS).split("?")[0],
+        "downloads_url": reverse("analysis:campaign_downloads", args=[campaign.public_id]),
     }
 
 
