@@ -57,17 +57,17 @@ _DESIGN = (
     *("n_systems", "n_workers", "hits_per_worker", "workers_per_hit", "n_sources", "n_ordinary", "n_degraded"),
     *("n_repeat", "n_criteria"),
 )
-_GROUPS = (
-    ("What is to be found", ("method", "difference", "n_levels", "target", "variances"), True),
-    ("Who rates", ("n_workers", "hits_per_worker", "workers_per_hit"), True),
-    ("What is rated", ("n_systems", "n_sources", "n_ordinary", "outputs_per_page"), True),
-    (
-        "Items of a HIT and worker test",
-        ("n_degraded", "n_repeat", "n_criteria", "layout", "worker_test", "careless"),
-        False,
-    ),
-    ("Cost and time", ("reward", "fee", "currency", "minutes", "hits_per_day"), False),
-    ("Simulation", ("n_simulations",), False),
+_ASKED = (
+    ("Systems", ("n_systems",)),
+    ("Raters and their time", ("n_workers", "hits_per_worker", "minutes")),
+    ("The difference that matters", ("difference",)),
+)
+_MORE = (
+    ("What is to be found", ("method", "n_levels", "target", "variances")),
+    ("What is rated", ("n_sources", "workers_per_hit", "n_ordinary", "outputs_per_page")),
+    ("Items of a HIT and worker test", ("n_degraded", "n_repeat", "n_criteria", "layout", "worker_test", "careless")),
+    ("Cost and time", ("reward", "fee", "currency", "hits_per_day")),
+    ("Simulation", ("n_simulations",)),
 )
 
 
@@ -172,12 +172,20 @@ class PlanningForm(forms.Form):
             raise forms.ValidationError(reason)
         return super().clean() or {}
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """Return the fields as the page groups them: title, fields, and whether they show at once."""
-        return [
-            (title, fields := [self[name] for name in names], is_open or any(field.errors for field in fields))
-            for title, names, is_open in _GROUPS
-        ]
+    @property
+    def asked(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What is asked first, by heading."""
+        return [(title, [self[name] for name in names]) for title, names in _ASKED]
+
+    @property
+    def more(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What has a default that fits, by heading."""
+        return [(title, [self[name] for name in names]) for title, names in _MORE]
+
+    @property
+    def is_more_refused(self) -> bool:
+        """Whether something of `more` was refused."""
+        return any(field.errors for _, fields in self.more for field in fields)
 
     @property
     def pilot(self) -> AnalysisRun | None:
