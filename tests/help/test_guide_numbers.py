@@ -31,6 +31,7 @@ from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign
 from campaigns.protocols import list_protocols
 from evalsite.accounts.models import Scope
+from evalsite.help.guides import GROUPS
 
 ROOT = Path(settings.BASE_DIR)
 LONGEST_GUIDE, LONGEST_README = 12_000, 7_000
