@@ -1,6 +1,7 @@
 """What is made of a stored report does not depend on the order of its keys, which PostgreSQL does not keep."""
 
 import csv
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,11 +21,12 @@ from analysis.planning.methods.votes import simulate_votes
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
 from analysis.questions import analyse_fully
+from analysis.results.anonymity import anonymous_report, workers_of
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import section_file, table_files, to_latex, to_text
 from analysis.results.paper.texts import paper_texts
-from analysis.results.reading import printed, read_result
+from analysis.results.reading import completed, printed, read_result
 from analysis.results.replication import compare_runs
 from analysis.results.stored import result_of
 from analysis.stats.designs import PlannedDesign
@@ -165,6 +167,15 @@ def test_whatever_is_made_of_a_report_is_the_same_whatever_the_order_of_its_keys
         assert kept[part] == content, part
     report = reports[slug]
     assert printed(as_jsonb_keeps(report), []) == printed(report, [])
+
+
+@pytest.mark.parametrize("slug", METHODS)
+def test_no_part_of_an_anonymous_report_names_a_worker(reports: dict[str, dict[str, Any]], slug: str) -> None:
+    report = completed(reports[slug])
+    workers = workers_of(report)
+    anonymous = json.dumps(anonymous_report(report, {name: f"hidden {k}" for k, name in enumerate(workers)}))
+    assert workers and any(f'"{name}"' in json.dumps(report["sections"]) for name in workers)
+    assert [name for name in workers if f'"{name}"' in anonymous] == []
 
 
 @pytest.mark.parametrize("slug", [*METHODS, "replication"])
