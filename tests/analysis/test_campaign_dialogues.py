@@ -25,6 +25,7 @@ from analysis.methods.settings import from_json
 from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
+from analysis.results.reading import printed
 from analysis.web.navigation import result_url
 from analysis.web.queries.finished_work import read_dialogues
 from analysis.web.services.campaigns import analyse_campaign
@@ -300,8 +301,8 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
     assert {row["topic"]: row["all"] for row in found["topics"]}["food"] == 4
 
     package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
-    summary, printed = replicated_elsewhere(package, tmp_path)
-    assert printed == summary
+    summary, again = replicated_elsewhere(package, tmp_path)
+    assert again == summary
     assert json.loads(summary) == printed(run.report, run.result.findings)
 
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
