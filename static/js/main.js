@@ -6,6 +6,7 @@ import { mount as commands } from "./commands.js";
 import { mount as confirm } from "./confirm.js";
 import { mount as copy, mountLink } from "./copy.js";
 import { mount as fileDrop } from "./file_drop.js";
+import { mount as filter, mountLinks as filteredLinks } from "./filters.js";
 import { mount as jobProgress } from "./job_progress.js";
 import { mount as refresh } from "./refresh.js";
 import { mount as reorder } from "./reorder.js";
@@ -23,6 +24,8 @@ const BEHAVIOURS = {
   "button[data-copy], button[data-copy-from]": copy,
   "a[data-copy-link]": mountLink,
   "form[data-file-drop]": fileDrop,
+  "form[data-filter]": filter,
+  body: filteredLinks,
   "[data-job-progress]": jobProgress,
   "details[data-menu]": mountMenu,
   "[data-refresh]": refresh,
