@@ -387,7 +387,6 @@ EVALSITE_METHODS = [
     "analysis.methods.study.replies.Replies",
     "analysis.methods.study.contrasts.Contrasts",
     "analysis.methods.study.corpus.CorpusComparison",
-    "analysis.methods.study.reliability.Reliability",
     "analysis.methods.study.pools.Pools",
     "analysis.methods.study.criteria.BetweenCriteria",
 ]

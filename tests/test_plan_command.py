@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.planning.pilot import Pilot
+from analysis.planning.pilot import Pilot, PilotSummary
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.stats.designs import TEXTS, PlannedDesign, simulate_ratings
 from campaigns.design.composition import KINDS
@@ -122,7 +122,8 @@ def test_the_hits_still_needed_are_those_that_the_pilot_lacks(pilot):
     settings = PlanSettings(design, 14, n_simulations=2)
     needed = []
     for n in (0, 40, 10_000):
-        plan = make_plan(settings, Pilot(model, {}, [], 1, n, 2, False))
+        summary = PilotSummary("pilot.csv", 2, 2, 2, 2, n, 10.0, {})
+        plan = make_plan(settings, Pilot(model, summary, [], 1, n, 2, False))
         needed.append(plan["still_needed"]["assignments"])
     assert needed[0] == plan["required"]["assignments"]
     assert needed[1] == needed[0] - 2

@@ -22,6 +22,7 @@ from analysis.data.responses import AnsweredBy, Responses
 from analysis.data.votes import VoteData
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.workers import JudgedWorkers
+from analysis.metrics.assistance import PeoplesScores
 from analysis.results.findings import find_systems
 from analysis.results.replication import RunAgreement, compare_runs
 from analysis.results.result import PaperSentences, Result
@@ -134,6 +135,14 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         """
         return None
 
+    def peoples_scores(self, data: Data, settings: AnalysisSettings, order: Sequence[str]) -> PeoplesScores | None:
+        """Return what metrics are joined with: by default the mean over criteria of `outputs`, of systems best first.
+
+        None where outputs are compared with each other, or nothing is known of single ones.
+        """
+        outputs = self.outputs(data, settings)
+        return None if outputs is None else PeoplesScores.of(outputs, order)
+
     # --- The same responses analysed otherwise, which questions compare with a report
 
     def rank(self, data: Data, settings: AnalysisSettings) -> Report:
@@ -150,6 +159,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def rank_without_each(self, data: Data, settings: AnalysisSettings) -> list[Report] | None:
         """Return the rankings without each of the workers who count; None where this takes as many analyses."""
+        return None
+
+    def correlate_halves(self, data: Data, settings: AnalysisSettings, rng: np.random.Generator) -> Floats | None:
+        """Return r between the scores of systems by random halves of the workers; None where this takes analyses."""
         return None
 
     def sources_of(self, data: Data) -> tuple[list[str], Codes] | None:

@@ -21,6 +21,7 @@ from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.significance import adjust
 from evalsite.lib.tables import TextColumn
+from evalsite.lib.typed_json import from_json, to_json
 from evalsite.lib.words import counted, listed
 
 if TYPE_CHECKING:
@@ -112,10 +113,70 @@ def _written(number: float) -> str:
     return f"{number:.12g}"
 
 
+@dataclass(frozen=True)
+class ScoreInGroup:
+    """The score of a system in a group, of so many answers; None where it has none."""
+
+    group: str
+    score: float | None
+    interval: tuple[float, float] | None
+    n: int
+
+
+@dataclass(frozen=True)
+class SystemInGroups:
+    """The scores of a system in each group."""
+
+    system: str
+    scores: Sequence[ScoreInGroup]
+
+
+@dataclass(frozen=True)
+class DifferenceInGroup:
+    """The difference of two systems in a group, and p with Holm's correction over the groups."""
+
+    group: str
+    difference: float | None
+    interval: tuple[float, float] | None
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
+class PairByGroups:
+    """Two systems, the better one of all first; `p_holm`: that their difference is the same in all groups."""
+
+    systems: tuple[str, str]
+    p_holm: float | None
+    groups: Sequence[DifferenceInGroup]
+
+
+@dataclass(frozen=True)
+class SystemsByGroup:
+    """Systems, best first, in the groups `by` an attribute, and whether their differences depend on the group.
+
+    `is_cut`: groups are ranges of numbers; `clusters`: by what errors are clustered. `p` that no difference depends on
+    the group, `p_holm` with Holm's correction over the groupings, `f` and `df` of its test; `is_by_pairs`: it has none.
+    `said`: what was found, and what was left out, in sentences. What is undefined is None, or an empty list.
+    """
+
+    by: str
+    clusters: Sequence[str]
+    said: Sequence[str]
+    is_cut: bool
+    groups: Sequence[str] = ()
+    systems: Sequence[SystemInGroups] = ()
+    p: float | None = None
+    p_holm: float | None = None
+    f: float | None = None
+    df: Sequence[int | float] = ()
+    is_by_pairs: bool = False
+    pairs: Sequence[PairByGroups] = ()
+
+
 def compare_by_groups(
     settings: AnalysisSettings, find: Callable[[], GroupedScores], *, higher_is_better: bool = True
 ) -> dict[str, Any]:
-    """Return `groups` of a report, as `describe_groups` makes it; nothing if the settings ask for none.
+    """Return `groups` of a report, what `describe_groups` finds; nothing if the settings ask for none.
 
     `find` returns the scores that count, and is not called for nothing.
     """
@@ -123,18 +184,11 @@ def compare_by_groups(
         return {}
     found = find()
     asked = replace(found, attributes={name: found.attributes[name] for name in settings.groups})
-    return {"groups": describe_groups(asked, higher_is_better=higher_is_better)}
+    return {"groups": to_json(describe_groups(asked, higher_is_better=higher_is_better))}
 
 
-def describe_groups(found: GroupedScores, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
-    """Return each grouping that was asked for: its groups, scores, tests, and what there is to say.
-
-    `by`, `groups`, `is_cut`, and `clusters`: by what errors are clustered; `systems`, best first: `system` and `scores`
-    of each group (`group`, `score`, `interval`, `n`); `p` that no difference depends on the group, `p_holm` with Holm's
-    correction over the groupings, `f` and `df` of its test, `is_by_pairs`; `pairs`: `systems`, the better one of all
-    first, `p_holm` of theirs over the pairs, and `groups` (`group`, `difference`, `interval`, `p_holm` over the
-    groups); `said`: what was found, and what was left out, in sentences. What is undefined is None, or an empty list.
-    """
+def describe_groups(found: GroupedScores, *, higher_is_better: bool = True) -> list[SystemsByGroup]:
+    """Return each grouping that was asked for: its groups, scores, tests, and what there is to say."""
     entries, effects = [], []
     for by, column in found.attributes.items():
         grouping = find_grouping(column)
@@ -148,10 +202,10 @@ def describe_groups(found: GroupedScores, *, higher_is_better: bool = True) -> l
         effects.append(effect)
         entries.append(_entry(by, grouping, effect, found, why_not))
     holm = adjust(np.array([effect.interaction.p_value if effect else np.nan for effect in effects]), "holm")
-    for entry, p in zip(entries, holm, strict=True):
-        entry["p_holm"] = or_none(p)
-        entry["said"] = [*_findings(entry, list(found.clusters), higher_is_better=higher_is_better), *entry["said"]]
-    return entries
+    tested = [replace(entry, p_holm=or_none(p)) for entry, p in zip(entries, holm, strict=True)]
+    return [
+        replace(entry, said=[*_findings(entry, higher_is_better=higher_is_better), *entry.said]) for entry in tested
+    ]
 
 
 def _why_not(by: str, grouping: Grouping, found: GroupedScores) -> str:
@@ -171,66 +225,66 @@ def _why_not(by: str, grouping: Grouping, found: GroupedScores) -> str:
 
 def _entry(
     by: str, grouping: Grouping, effect: GroupEffects | None, found: GroupedScores, why_not: str
-) -> dict[str, Any]:
-    entry: dict[str, Any] = {"by": by, "groups": [], "is_cut": grouping.is_cut, "systems": [], "p": None}
-    entry |= {"f": None, "df": [], "is_by_pairs": False, "pairs": [], "said": [why_not] if why_not else []}
-    entry["clusters"] = list(found.clusters)
+) -> SystemsByGroup:
+    clusters = list(found.clusters)
     if effect is None:
-        return entry
+        return SystemsByGroup(by, clusters, [why_not], grouping.is_cut)
     names, test = grouping.labels, effect.interaction
-    is_joint = not np.isnan(test.f)
     place = {code: k for k, code in enumerate(found.order)}
-    return entry | {
-        "groups": names,
-        "systems": [
-            {
-                "system": found.systems[code],
-                "scores": [
-                    {
-                        "group": name,
-                        "score": or_none(effect.mean[code, k]),
-                        "interval": _interval(effect.low[code, k], effect.high[code, k]),
-                        "n": int(effect.n[code, k]),
-                    }
+    return SystemsByGroup(
+        by,
+        clusters,
+        _left_out(by, grouping, effect, found),
+        grouping.is_cut,
+        groups=names,
+        systems=[
+            SystemInGroups(
+                found.systems[code],
+                [
+                    ScoreInGroup(
+                        name,
+                        or_none(effect.mean[code, k]),
+                        _interval(effect.low[code, k], effect.high[code, k]),
+                        int(effect.n[code, k]),
+                    )
                     for k, name in enumerate(names)
                 ],
-            }
+            )
             for code in found.order
         ],
-        "p": or_none(test.p_value),
-        "f": or_none(test.f),
-        "df": [test.df, test.df_error] if is_joint else [],
-        "is_by_pairs": test.is_by_pairs,
-        "pairs": [
+        p=or_none(test.p_value),
+        f=or_none(test.f),
+        df=[] if np.isnan(test.f) else [test.df, test.df_error],
+        is_by_pairs=test.is_by_pairs,
+        pairs=[
             _pair(pair, names, found, is_turned=place[pair.systems[0]] > place[pair.systems[1]])
-            for pair in sorted(effect.pairs, key=lambda each: sorted(place[code] for code in each.systems))
+            for pair in sorted(effect.pairs, key=lambda pair: sorted(place[code] for code in pair.systems))
             if not np.isnan(pair.difference).all()
         ],
-        "said": _left_out(by, grouping, effect, found),
-    }
+    )
 
 
-def _pair(pair: PairInGroups, names: Sequence[str], found: GroupedScores, *, is_turned: bool) -> dict[str, Any]:
-    systems = [found.systems[code] for code in pair.systems]
+def _pair(pair: PairInGroups, names: Sequence[str], found: GroupedScores, *, is_turned: bool) -> PairByGroups:
+    first, second = (found.systems[code] for code in pair.systems)
     sign = -1 if is_turned else 1
     bounds = np.sort(sign * np.array([pair.low, pair.high]), axis=0)
-    return {
-        "systems": systems[::sign],
-        "p_holm": or_none(pair.p_holm),
-        "groups": [
-            {
-                "group": name,
-                "difference": or_none(sign * pair.difference[k]),
-                "interval": _interval(bounds[0, k], bounds[1, k]),
-                "p_holm": or_none(pair.holm[k]),
-            }
+    return PairByGroups(
+        (second, first) if is_turned else (first, second),
+        or_none(pair.p_holm),
+        [
+            DifferenceInGroup(
+                name,
+                or_none(sign * pair.difference[k]),
+                _interval(bounds[0, k], bounds[1, k]),
+                or_none(pair.holm[k]),
+            )
             for k, name in enumerate(names)
         ],
-    }
+    )
 
 
-def _interval(low: float, high: float) -> list[float] | None:
-    return None if np.isnan(low) or np.isnan(high) else [float(low), float(high)]
+def _interval(low: float, high: float) -> tuple[float, float] | None:
+    return None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
 
 
 def _left_out(by: str, grouping: Grouping, effect: GroupEffects, found: GroupedScores) -> list[str]:
@@ -250,58 +304,57 @@ def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str 
 
     `score`: what scores are called; `note`: what they are, where they are others than those of the ranking.
     """
-    entries = report.get("groups", [])
+    entries = from_json(report.get("groups", []), list[SystemsByGroup])
     if not entries:
         return []
-    shown = [entry for entry in entries if entry["groups"]]
-    said = " ".join(sentence for entry in entries for sentence in entry["said"])
+    shown = [entry for entry in entries if entry.groups]
+    said = " ".join(sentence for entry in entries for sentence in entry.said)
     sections = [Section("groups", "By groups", said, [_tests_table(shown)] if shown else [], page=PAGE)]
     for number, entry in enumerate(shown, start=1):
-        title = f"By {entry['by']}"
+        title = f"By {entry.by}"
         tables = [_scores_table(entry, score, decimals, note), _pairs_table(entry, decimals)]
         alt = f"{score} of each system in each group, with 95 % intervals; the table has the numbers."
-        picture = Picture.of(draw_groups, entry["groups"], entry["systems"], score)
-        figures = [Figure(f"groups-{entry['by']}", title, picture, alt)] if _drawn(entry["systems"]) else []
-        sections.append(Section(f"groups-{number}", title, "", tables, figures, page=PAGE))
+        figure = Figure(f"groups-{entry.by}", title, Picture.of(draw_groups, entry, score), alt)
+        sections.append(Section(f"groups-{number}", title, "", tables, [figure] if _drawn(entry) else [], page=PAGE))
     return sections
 
 
-def _findings(entry: Report, clusters: Sequence[str], *, higher_is_better: bool) -> Iterable[str]:
-    """Yield whether differences of systems depend on the group, and of which pairs; `clusters`: of what kinds."""
-    by, p = entry["by"], entry["p_holm"]
+def _findings(entry: SystemsByGroup, *, higher_is_better: bool) -> Iterable[str]:
+    """Yield whether differences of systems depend on the group, and of which pairs."""
+    by, p = entry.by, entry.p_holm
     if p is not None and p < ALPHA:
         yield f"Differences of systems depend on {by} (p {p_equals(p)})."
         said = [
             _of_pair(entry, pair, higher_is_better=higher_is_better)
-            for pair in entry["pairs"]
-            if pair["p_holm"] is not None and pair["p_holm"] < ALPHA
+            for pair in entry.pairs
+            if pair.p_holm is not None and pair.p_holm < ALPHA
         ]
         yield from said[:_MOST_SENTENCES]
         if len(said) > _MOST_SENTENCES:
             yield f"So do those of {counted(len(said) - _MOST_SENTENCES, 'more pair')}."
     elif p is not None:
         yield f"No sign that differences of systems depend on {by} (p {p_equals(p)})."
-    elif len(entry["systems"]) == 1:
+    elif len(entry.systems) == 1:
         yield f"There is one system, and so no difference that could depend on {by}."
-    elif entry["groups"]:
-        why = f"its groups have too few {' or '.join(f'{name}s' for name in clusters)}, or nothing varies"
+    elif entry.groups:
+        why = f"its groups have too few {' or '.join(f'{name}s' for name in entry.clusters)}, or nothing varies"
         yield f"Whether differences of systems depend on {by} cannot be tested: {why}."
 
 
-def _of_pair(entry: Report, pair: Report, *, higher_is_better: bool) -> str:
+def _of_pair(entry: SystemsByGroup, pair: PairByGroups, *, higher_is_better: bool) -> str:
     """Return in which groups which of two systems is better."""
-    first, second = pair["systems"]
+    first, second = pair.systems
     where: dict[str, list[str]] = {first: [], second: [], "": []}
-    for each in pair["groups"]:
-        if each["difference"] is None:
+    for in_group in pair.groups:
+        if in_group.difference is None:
             continue
-        is_decided = each["p_holm"] is not None and each["p_holm"] < ALPHA
-        winner = (first if (each["difference"] > 0) == higher_is_better else second) if is_decided else ""
-        where[winner].append(each["group"])
+        is_decided = in_group.p_holm is not None and in_group.p_holm < ALPHA
+        winner = (first if (in_group.difference > 0) == higher_is_better else second) if is_decided else ""
+        where[winner].append(in_group.group)
 
     def groups(names: Sequence[str]) -> str:
         ranges = listed([f"from {name}" if " to " in name else f"at {name}" for name in names], "or")
-        return f"with {entry['by']} {ranges}" if entry["is_cut"] else f"in {listed(names)}"
+        return f"with {entry.by} {ranges}" if entry.is_cut else f"in {listed(names)}"
 
     parts = [
         f"{name} is better than {other} {groups(where[name])}"
@@ -309,51 +362,51 @@ def _of_pair(entry: Report, pair: Report, *, higher_is_better: bool) -> str:
         if where[name]
     ]
     if not parts:
-        return f"The difference of {first} and {second} depends on {entry['by']}, and is open in each group alone."
+        return f"The difference of {first} and {second} depends on {entry.by}, and is open in each group alone."
     rest = where[""]
     not_in = f", not {groups(rest)}" if rest and len(parts) == 1 else ""
     return f"{', '.join(parts)}{not_in}."
 
 
-def _tests_table(entries: Sequence[Report]) -> Table:
+def _tests_table(entries: Sequence[SystemsByGroup]) -> Table:
     rows: list[list[Cell]] = []
     for entry in entries:
-        df, df_error = entry["df"] or (None, None)
-        rows.append([entry["by"], len(entry["groups"]), entry["f"], df, df_error, entry["p"], entry["p_holm"]])
+        df, df_error = entry.df or (None, None)
+        rows.append([entry.by, len(entry.groups), entry.f, df, df_error, entry.p, entry.p_holm])
     columns = [Column("groups of"), Column("groups"), Column("F", 2), Column("df", 0), Column("df of errors", 1)]
     columns += [Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
     caption = (
         "Whether differences of systems depend on the group. Errors are clustered by "
-        f"{listed(entries[0]['clusters'])}; the largest p of the clusterings counts. Corrected over the groupings."
+        f"{listed(entries[0].clusters)}; the largest p of the clusterings counts. Corrected over the groupings."
     )
-    if any(entry["is_by_pairs"] for entry in entries):
+    if any(entry.is_by_pairs for entry in entries):
         caption += " Without F: the least p of all pairs of systems, times their number."
     return Table("group-tests", "Systems and groups", caption, columns, rows)
 
 
-def _scores_table(entry: Report, score: str, decimals: int, note: str) -> Table:
-    by = entry["by"]
+def _scores_table(entry: SystemsByGroup, score: str, decimals: int, note: str) -> Table:
+    by = entry.by
     rows: list[list[Cell]] = [
-        [each["group"], row["system"], each["score"], *(each["interval"] or (None, None)), each["n"]]
-        for k in range(len(entry["groups"]))
-        for row in entry["systems"]
-        for each in [row["scores"][k]]
+        [in_group.group, row.system, in_group.score, *(in_group.interval or (None, None)), in_group.n]
+        for k in range(len(entry.groups))
+        for row in entry.systems
+        for in_group in [row.scores[k]]
     ]
     columns = [Column(by), Column("system"), Column(score, decimals), Column("low", decimals), Column("high", decimals)]
-    n_systems = len(entry["systems"])
-    rules = frozenset(k * n_systems - 1 for k in range(1, len(entry["groups"])))
-    cut = " Numbers are cut into quarters of the answers." if entry["is_cut"] else ""
+    n_systems = len(entry.systems)
+    rules = frozenset(k * n_systems - 1 for k in range(1, len(entry.groups)))
+    cut = " Numbers are cut into quarters of the answers." if entry.is_cut else ""
     caption = f"Scores of systems by {by}, with the 95 % interval of each alone.{cut} {note}".strip()
     return Table(f"groups-{by}", f"By {by}", caption, [*columns, Column("n")], rows, rules=rules, row_name=1)
 
 
-def _pairs_table(entry: Report, decimals: int) -> Table:
-    by = entry["by"]
+def _pairs_table(entry: SystemsByGroup, decimals: int) -> Table:
+    by = entry.by
     rows: list[list[Cell]] = [
-        [*pair["systems"], each["group"], each["difference"], low, high, each["p_holm"], pair["p_holm"]]
-        for pair in entry["pairs"]
-        for each in pair["groups"]
-        for low, high in [each["interval"] or (None, None)]
+        [*pair.systems, in_group.group, in_group.difference, low, high, in_group.p_holm, pair.p_holm]
+        for pair in entry.pairs
+        for in_group in pair.groups
+        for low, high in [in_group.interval or (None, None)]
     ]
     columns = [Column("system"), Column("other"), Column(by), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p (Holm)", 4, is_p=True), Column("p of the groups", 4, is_p=True)]
@@ -365,26 +418,27 @@ def _pairs_table(entry: Report, decimals: int) -> Table:
     return Table(f"group-pairs-{by}", f"Pairs of systems by {by}", caption, columns, rows, output=output)
 
 
-def _drawn(systems: Sequence[Report]) -> list[float]:
+def _drawn(entry: SystemsByGroup) -> list[float]:
     """Return the numbers that a figure of a grouping shows."""
-    scores = [each for row in systems for each in row["scores"]]
-    return [value for each in scores for value in (each["interval"] or [each["score"]]) if value is not None]
+    scores = [in_group for row in entry.systems for in_group in row.scores]
+    return [value for in_group in scores for value in in_group.interval or [in_group.score] if value is not None]
 
 
-def draw_groups(groups: Sequence[str], systems: Sequence[Report], label: str, theme: Theme) -> "Drawing":
+def draw_groups(entry: SystemsByGroup, label: str, theme: Theme) -> "Drawing":
     """Draw a panel for each group: the score of each system and its interval, the best of all on top."""
-    figure, panels = theme.grid(len(groups), _PANEL_WIDTH, 1.0 + _ROW_HEIGHT * len(systems))
-    known = _drawn(systems)
+    systems = entry.systems
+    figure, panels = theme.grid(len(entry.groups), _PANEL_WIDTH, 1.0 + _ROW_HEIGHT * len(systems))
+    known = _drawn(entry)
     margin = 0.05 * (max(known) - min(known) or 1)
-    for k, (axes, group) in enumerate(zip(panels, groups, strict=False)):
+    for k, (axes, group) in enumerate(zip(panels, entry.groups, strict=False)):
         for place, row in enumerate(reversed(systems)):
-            each = row["scores"][k]
-            if each["interval"]:
-                axes.plot(each["interval"], [place, place], color=theme.accent, linewidth=2)
-            if each["score"] is not None:
-                axes.plot(each["score"], place, "o", color=theme.ink, markersize=4)
+            in_group = row.scores[k]
+            if in_group.interval:
+                axes.plot(in_group.interval, [place, place], color=theme.accent, linewidth=2)
+            if in_group.score is not None:
+                axes.plot(in_group.score, place, "o", color=theme.ink, markersize=4)
         axes.set_title(short_label(group), color=theme.ink, fontsize=9)
-        axes.set_yticks(range(len(systems)), [short_label(row["system"]) for row in reversed(systems)])
+        axes.set_yticks(range(len(systems)), [short_label(row.system) for row in reversed(systems)])
         axes.set(ylim=(-0.6, len(systems) - 0.4), xlim=(min(known) - margin, max(known) + margin))
         axes.set_xlabel(label, fontsize=8)
         axes.tick_params(labelsize=8)

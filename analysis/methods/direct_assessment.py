@@ -28,6 +28,7 @@ from analysis.methods.study.reanalysis import rank_otherwise, ranking_of
 from analysis.methods.study.report import first_report, report
 from analysis.methods.study.study import Study, prepare_ratings, run_study
 from analysis.methods.workers import workers_in_words
+from analysis.metrics.assistance import PeoplesScores
 from analysis.metrics.loading import SegmentScores
 from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
@@ -36,11 +37,14 @@ from analysis.results.sections import Section
 from analysis.results.stored import with_shared_parts
 from analysis.stats.pipeline import counted_ratings, score_ratings
 from analysis.stats.ratings import Codes, Floats
+from analysis.stats.reliability import split_half
 from analysis.stats.scores import score_systems
 from analysis.stats.sensitivity import score_by_length, score_without_each
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import if_windows
+
+_N_SPLITS = 500  # of the workers, into halves
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,10 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         codes = counted.system[rows], counted.source[rows], counted.worker[rows]
         return OutputScores(*labels, *codes, np.zeros(codes[0].size, np.int64), counted.z[rows])
 
+    def peoples_scores(self, data: StudyData, settings: AnalysisSettings, order: Sequence[str]) -> PeoplesScores:
+        """Return the z of single ratings that count, weighted as systems' scores are."""
+        return self.study(data, settings).peoples_scores
+
     def rank(self, data: StudyData, settings: AnalysisSettings) -> Report:
         """Return the mean z of systems alone: to compare all pairs takes too long to be done often."""
         ratings, settings = prepare_ratings(data.loaded, settings)
@@ -146,6 +154,16 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         study = self.study(data, settings)
         scores = score_without_each(study.ratings, study.settings.design(data.loaded.workers), study.analysis)
         return [ranking_of(data.loaded.systems, z) for z in scores]
+
+    def correlate_halves(self, data: StudyData, settings: AnalysisSettings, rng: np.random.Generator) -> Floats:
+        """Return r of halves by z of ordinary items, mean over criteria."""
+        study = self.study(data, settings)
+        ratings, analysis = study.ratings, study.analysis
+        rows = np.flatnonzero((ratings.kind == Kind.ORDINARY) & analysis.is_kept[ratings.worker])
+        worker, system = ratings.worker[rows], ratings.system[rows]
+        z = analysis.standardisation.z(study.judgements.ratings.scores[rows].mean(axis=1), worker)
+        shape = {"n_systems": ratings.n_systems, "n_workers": ratings.n_workers}
+        return split_half(z, system, worker, **shape, n_splits=_N_SPLITS, rng=rng)
 
     def sources_of(self, data: StudyData) -> tuple[list[str], Codes]:
         """Return the sources of ratings."""

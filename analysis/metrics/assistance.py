@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -95,12 +94,82 @@ class _Pairs:
         return float(np.average(limits[known], weights=variance[known])) if variance[known].sum() else float("nan")
 
 
-def assist_scores(people: PeoplesScores, metrics: SegmentScores) -> dict[str, Any]:
-    """Return the difference of every two systems by people alone and with each metric, and what that saves.
+@dataclass(frozen=True)
+class PredictedSaving:
+    """What a metric would save with so many times the answers, of which a share of the outputs would be rated."""
 
-    Savings are shares of the answers, from 0 to 1. Metrics that save most come first; those that have scores of whole
-    systems only are named apart. Undefined numbers are None.
+    times: int
+    share_rated: float | None
+    saving: float | None
+
+
+@dataclass(frozen=True)
+class AssistedPair:
+    """The difference of two systems by people and a metric, how much of the metric is used, and what it saves."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    weight: float | None
+    saving: float | None
+
+
+@dataclass(frozen=True)
+class AloneByPeople:
+    """The difference of two systems by people alone."""
+
+    systems: tuple[str, str]
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class MetricSaving:
+    """What a metric saves over all pairs together, what was predicted by every second worker, and what is predicted.
+
+    `share_rated`: of its `n_outputs`; `n_missing`: answers on outputs that it has no score of. `sample_p`: that the
+    rated outputs are a random sample. `limit`: the saving with scores of many more outputs.
     """
+
+    name: str
+    n_outputs: int
+    n_missing: int
+    share_rated: float | None
+    saving: float | None
+    predicted_by_half: float | None
+    sample_p: float | None
+    limit: float | None
+    predicted: Sequence[PredictedSaving]
+    pairs: Sequence[AssistedPair]
+
+
+@dataclass(frozen=True)
+class AssistedComparisons:
+    """Every two systems by people alone, and the metrics, those that save most first.
+
+    Savings are shares of the answers, from 0 to 1. `measure`: what differences are of, z in results of before.
+    `whole_systems_only`: metrics that have scores of whole systems only. Undefined numbers are None.
+    """
+
+    n_ratings: int
+    whole_systems_only: Sequence[str]
+    pairs: Sequence[AloneByPeople]
+    metrics: Sequence[MetricSaving]
+    measure: str = "z"
+
+
+@dataclass(frozen=True)
+class LearntSaving:
+    """How many outputs a metric of a pilot has scores of, and the saving with many more."""
+
+    name: str
+    n_outputs: int
+    limit: float | None
+
+
+def assist_scores(people: PeoplesScores, metrics: SegmentScores) -> AssistedComparisons:
+    """Return the difference of every two systems by people alone and with each metric, and what that saves."""
     order = people.order
     places = [(0, i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
 
@@ -109,13 +178,13 @@ def assist_scores(people: PeoplesScores, metrics: SegmentScores) -> dict[str, An
         rows = people.is_in_half if half else slice(None)
         return _Pairs([people.compare(outputs, rows)], places), int(outputs.score.size)
 
-    names = [[people.systems[i], people.systems[j]] for _, i, j in places]
+    names = [(people.systems[i], people.systems[j]) for _, i, j in places]
     without = [name for name in metrics.metrics if not people.outputs_of(metrics, name).score.size]
     found = _describe([name for name in metrics.metrics if name not in without], names, compare)
-    return {"n_ratings": int(people.score.size), "measure": people.measure, "whole_systems_only": without, **found}
+    return AssistedComparisons(int(people.score.size), without, *found, people.measure)
 
 
-def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentScores) -> dict[str, Any]:
+def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentScores) -> AssistedComparisons:
     """Return the same of win rates: of every two systems the share of comparisons that the first one wins.
 
     Ties count half. A metric predicts that the output of a source with the higher score wins. Each pair of systems is
@@ -149,7 +218,7 @@ def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentSco
             n += at.size
         return _Pairs(found, [(k, 0, 1) for k in range(len(found))]), n
 
-    names = [[pairs.systems[i], pairs.systems[j]] for i, j, _ in known]
+    names = [(pairs.systems[i], pairs.systems[j]) for i, j, _ in known]
     judged = [
         name
         for name, scores in scores_of.items()
@@ -158,79 +227,70 @@ def assist_votes(pairs: ComparedPairs, order: Sequence[str], metrics: SegmentSco
     without = [name for name in metrics.metrics if name not in judged]
     n_votes = int(sum(np.count_nonzero(rows) for *_, rows in known))
     found = _describe(judged, names, compare, is_rate=True)
-    return {"n_ratings": n_votes, "measure": WIN_RATE, "whole_systems_only": without, **found}
+    return AssistedComparisons(n_votes, without, *found, WIN_RATE)
 
 
-def learn_savings(people: PeoplesScores, metrics: SegmentScores | None) -> list[dict[str, Any]]:
-    """Return of each metric of a pilot its scores of outputs, and the saving with many more; empty without metrics."""
-    found: list[dict[str, Any]] = []
+def learn_savings(people: PeoplesScores, metrics: SegmentScores | None) -> list[LearntSaving]:
+    """Return what each metric of a pilot would save; empty without metrics."""
+    found: list[LearntSaving] = []
     if metrics is None:
         return found
     for name in metrics.metrics:
         outputs = people.outputs_of(metrics, name)
         if outputs.score.size:
-            limit = people.compare(outputs).limit
-            found.append({"name": name, "n_outputs": int(outputs.score.size), "limit": or_none(limit)})
+            found.append(LearntSaving(name, int(outputs.score.size), or_none(people.compare(outputs).limit)))
     return found
 
 
 def _describe(
     metrics: Sequence[str],
-    names: Sequence[Sequence[str]],
+    names: Sequence[tuple[str, str]],
     compare: Callable[..., tuple[_Pairs, int]],
     *,
     is_rate: bool = False,
-) -> dict[str, Any]:
-    """Return `pairs` by people, and `metrics` with savings and pairs; differences of shares become rates."""
+) -> tuple[list[AloneByPeople], list[MetricSaving]]:
+    """Return pairs by people, and metrics with savings and pairs; differences of shares become rates."""
 
-    def numbers(found: _Pairs, keys: dict[str, str]) -> list[dict[str, float | None]]:
-        columns = {key: found.of(name) for key, name in keys.items()}
-        if is_rate:
-            columns |= {key: (1 + columns[key]) / 2 for key in ("difference", "low", "high")}
-        return [{key: or_none(values[k]) for key, values in columns.items()} for k in range(len(names))]
+    def numbers(compared: _Pairs, name: str) -> list[float | None]:
+        return [or_none((1 + value) / 2 if is_rate else value) for value in compared.of(name)]
 
-    people: list[dict[str, Any]] = []
-    found: list[dict[str, Any]] = []
+    people: list[AloneByPeople] = []
+    found: list[MetricSaving] = []
     for name in metrics:
         compared, n_outputs = compare(name, half=False)
         half, _ = compare(name, half=True)
-        by_people = numbers(compared, {key: key for key in ("difference", "low", "high")})
-        people = [{"systems": list(systems)} | one for systems, one in zip(names, by_people, strict=True)]
-        with_metric = {key: f"assisted_{key}" for key in ("low", "high")} | {"weight": "weight", "saving": "saving"}
-        of_pairs = numbers(compared, {"difference": "assisted"} | with_metric)
-        found.append(
-            {"name": name, "n_outputs": n_outputs}
-            | _savings(compared, half, sides=2 if is_rate else 1)
-            | {"pairs": of_pairs}
-        )
-    found.sort(key=lambda metric: -(metric["saving"] or 0.0))
-    return {"pairs": people, "metrics": found}
+        alone = (numbers(compared, key) for key in ("difference", "low", "high"))
+        people = [AloneByPeople(*row) for row in zip(names, *alone, strict=True)]
+        assisted = (numbers(compared, key) for key in ("assisted", "assisted_low", "assisted_high"))
+        used = ([or_none(value) for value in compared.of(key)] for key in ("weight", "saving"))
+        pairs = [AssistedPair(*row) for row in zip(*assisted, *used, strict=True)]
+        found.append(_saving(name, n_outputs, compared, half, pairs, sides=2 if is_rate else 1))
+    found.sort(key=lambda metric: -(metric.saving or 0.0))
+    return people, found
 
 
-def _savings(compared: _Pairs, half: _Pairs, *, sides: int) -> dict[str, Any]:
-    """Return what a metric saves over all pairs together, and what was, and is, predicted.
-
-    `sides`: how often each answer is in a comparison.
-    """
+def _saving(
+    name: str, n_outputs: int, compared: _Pairs, half: _Pairs, pairs: Sequence[AssistedPair], *, sides: int
+) -> MetricSaving:
+    """Return what a metric saves; `sides`: how often each answer is in a comparison."""
     is_pair = ~np.isnan(compared.of("weight"))
-    alone, assisted = ((compared.of(name)[is_pair] ** 2).sum() for name in ("standard_error", "assisted_error"))
+    alone, assisted = ((compared.of(key)[is_pair] ** 2).sum() for key in ("standard_error", "assisted_error"))
     shares = [each.share_rated for each in compared.comparisons if not np.isnan(each.share_rated)]
     share = float(np.mean(shares)) if shares else float("nan")
     p = [each.sample_p for each in compared.comparisons if not np.isnan(each.sample_p)]
     limit = compared.limit()
-    return {
-        "n_missing": sum(each.n_missing for each in compared.comparisons) // sides,
-        "share_rated": or_none(share),
-        "saving": or_none(1 - assisted / alone) if alone else None,
-        "predicted_by_half": or_none(predict_saving(half.limit(), share)),
-        "sample_p": min(1.0, min(p) * len(p)) if p else None,
-        "limit": or_none(limit),
-        "predicted": [
-            {
-                "times": times,
-                "share_rated": or_none(min(1.0, times * share)),
-                "saving": or_none(predict_saving(limit, times * share)),
-            }
+    return MetricSaving(
+        name=name,
+        n_outputs=n_outputs,
+        n_missing=sum(each.n_missing for each in compared.comparisons) // sides,
+        share_rated=or_none(share),
+        saving=or_none(1 - assisted / alone) if alone else None,
+        predicted_by_half=or_none(predict_saving(half.limit(), share)),
+        sample_p=min(1.0, min(p) * len(p)) if p else None,
+        limit=or_none(limit),
+        predicted=[
+            PredictedSaving(times, or_none(min(1.0, times * share)), or_none(predict_saving(limit, times * share)))
             for times in GROWTH
         ],
-    }
+        pairs=pairs,
+    )

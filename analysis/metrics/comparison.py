@@ -1,6 +1,6 @@
 """Metrics against human scores of the same segments, as one JSON document in names (METHOD §7)."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def compare_metrics(human: SegmentScores, metrics: SegmentScores, seed: int = SE
         scores[np.isnan(judged)] = np.nan
         found[name] = {
             "system": _of_systems(by_people, means[name], soft_accuracy(judged, of_people, scores, swaps)),
-            "segment": segment_agreement(judged, scores),
+            "segment": asdict(segment_agreement(judged, scores)),
         }
     document = {
         "n_systems": len(systems),
@@ -115,21 +115,25 @@ def soft_accuracy(human: Floats, of_people: Floats, metric: Floats, swaps: NDArr
     return soft_pairwise_accuracy(p_human, permutation_p_values(metric, swaps))
 
 
-def segment_agreement(human: Floats, metric: Floats) -> dict[str, float | None]:
+@dataclass(frozen=True)
+class SegmentAgreement:
+    """How a metric agrees with people on single outputs: r and τ-b, and accuracy with the threshold of ties."""
+
+    pearson: float | None
+    kendall: float | None
+    acc_eq: float | None
+    tie_threshold: float | None
+
+
+def segment_agreement(human: Floats, metric: Floats) -> SegmentAgreement:
     """Return r and τ-b over all segments, (n_sources, n_systems), and accuracy with calibrated ties."""
     r = correlate(human.ravel(), metric.ravel())
     ties = calibrate_ties(human, metric)
-    return {
-        "pearson": or_none(r.pearson),
-        "kendall": or_none(r.kendall),
-        "acc_eq": or_none(ties.accuracy),
-        "tie_threshold": or_none(ties.threshold),
-    }
+    return SegmentAgreement(*map(or_none, (r.pearson, r.kendall, ties.accuracy, ties.threshold)))
 
 
 OF_SYSTEMS = ("pearson", "spearman", "kendall", "pairwise_accuracy", "soft_pairwise_accuracy")
-OF_SEGMENTS = ("pearson", "kendall", "acc_eq", "tie_threshold")
-"""What is found of a metric over systems, and over single outputs, in the order of tables."""
+"""What is found of a metric over systems, in the order of tables."""
 
 
 def _williams(human: Floats, means: dict[str, Floats]) -> dict[str, dict[str, dict[str, float | None]]]:
@@ -154,7 +158,7 @@ def comparison_tables(document: dict[str, Any]) -> list[Table]:
     of_systems = ("r", "ρ", "τ", "accuracy", "soft accuracy")
     of_segments = ("r (segments)", "τ (segments)", "accuracy (segments)", "tie threshold")
     rows = [
-        [name, *(metric["system"][key] for key in OF_SYSTEMS), *(metric["segment"][key] for key in OF_SEGMENTS)]
+        [name, *(metric["system"][key] for key in OF_SYSTEMS), *metric["segment"].values()]
         for name, metric in document["metrics"].items()
     ]
     n_systems, n_segments = document["n_systems"], document["n_segments"]

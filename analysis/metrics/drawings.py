@@ -1,11 +1,12 @@
 """Figures of metrics against people: scatter plots, ranks and the heatmap of Williams' test."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.metrics.meta_evaluation import MetricAgreement, MetricsAgainstPeople
 from analysis.results.curves import short_label
 from analysis.results.sections import Theme
 from analysis.stats.ratings import Floats, or_nan
@@ -14,44 +15,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+    Draw = Callable[[Axes, MetricAgreement], None]
+
 MOST_PANELS = 12
 _PRINTED_P = 12
 _VECTOR_POINTS = 300
 _HEAT_ALPHA = 0.1
 _HEAT_END = 1.15 * _HEAT_ALPHA
 _INNER, _NUMBER = (1.5, 1.2), (0.16, 0.13)  # inches, of the points of a panel, and of a number
-Found = Mapping[str, Any]
 
 
-def measure_of(found: Found) -> str:
-    """Return what people's scores of systems are called; results of before are all of studies."""
-    return str(found.get("measure", "mean z"))
-
-
-def measure_of_outputs(found: Found) -> str:
-    """Return what people's scores of single outputs are called."""
-    return measure_of(found).removeprefix("mean ")
-
-
-def draw_systems(found: Found, theme: Theme) -> "Drawing":
+def draw_systems(found: MetricsAgainstPeople, theme: Theme) -> "Drawing":
     """Draw a panel for each metric: its scores to the right, people upwards, systems as their human ranks."""
     from scipy.stats import rankdata
 
-    human = or_nan(found["human"][0])
+    human = or_nan(found.human[0])
     ranks = rankdata(-human, method="min").astype(int)
 
-    def draw(axes: "Axes", metric: Found) -> None:
-        scores = or_nan(metric["scores"])
+    def draw(axes: "Axes", metric: MetricAgreement) -> None:
+        scores = or_nan(metric.scores)
         known = np.flatnonzero(~np.isnan(scores))
         has_room = _with_room(scores[known], human[known], ranks[known])
         axes.scatter(scores[known], human[known], s=130, color=theme.accent, alpha=0.18, linewidths=0)
         for k in known[has_room]:
             axes.annotate(str(ranks[k]), (scores[k], human[k]), ha="center", va="center", color=theme.ink, fontsize=8)
-        r = metric["system"][0]["pearson"][0]
-        axes.set_title(_titled(metric["name"], "r", r), color=theme.ink, fontsize=9)
+        r = metric.system[0].pearson[0]
+        axes.set_title(_titled(metric.name, "r", r), color=theme.ink, fontsize=9)
         axes.margins(0.12)
 
-    return _panels(found["metrics"], draw, theme, measure_of(found))
+    return _panels(found.metrics, draw, theme, found.measure)
 
 
 def _with_room(x: Floats, y: Floats, ranks: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -64,21 +56,21 @@ def _with_room(x: Floats, y: Floats, ranks: NDArray[np.integer]) -> NDArray[np.b
     return has_room
 
 
-def draw_segments(found: Found, theme: Theme) -> "Drawing":
+def draw_segments(found: MetricsAgainstPeople, theme: Theme) -> "Drawing":
     """Draw a panel for each metric that has segments: single outputs and their LOWESS line."""
 
-    def draw(axes: "Axes", metric: Found) -> None:
-        (x, y), (at, line) = metric["scatter"]["points"], metric["scatter"]["line"]
+    def draw(axes: "Axes", metric: MetricAgreement) -> None:
+        assert metric.scatter is not None, "left out"
+        (x, y), (at, line) = metric.scatter.points, metric.scatter.line
         axes.scatter(x, y, s=7, color=theme.accent, alpha=0.3, linewidths=0, rasterized=len(x) > _VECTOR_POINTS)
         axes.plot(at, line, color=theme.warn, linewidth=1.8)
-        tau = metric["segment"]["kendall"]
-        axes.set_title(_titled(metric["name"], "τ", tau), color=theme.ink, fontsize=9)
+        axes.set_title(_titled(metric.name, "τ", metric.segment.kendall), color=theme.ink, fontsize=9)
 
-    metrics = [metric for metric in found["metrics"] if metric["scatter"]]
-    return _panels(metrics, draw, theme, f"{measure_of_outputs(found)} of an output")
+    metrics = [metric for metric in found.metrics if metric.scatter]
+    return _panels(metrics, draw, theme, f"{found.measure_of_outputs} of an output")
 
 
-def _panels(metrics: Sequence[Found], draw: "Callable[[Axes, Found], None]", theme: Theme, label: str) -> "Drawing":
+def _panels(metrics: Sequence[MetricAgreement], draw: "Draw", theme: Theme, label: str) -> "Drawing":
     shown = metrics[:MOST_PANELS]
     figure, panels = theme.grid(max(len(shown), 1), width=2.6, height=2.4)
     for axes, metric in zip(panels, shown, strict=False):
@@ -94,10 +86,10 @@ def _titled(name: str, symbol: str, value: float | None) -> str:
     return f"{short_label(name)}\n{symbol} = {said}"
 
 
-def draw_ranks(found: Found, theme: Theme) -> "Drawing":
+def draw_ranks(found: MetricsAgainstPeople, theme: Theme) -> "Drawing":
     """Draw a line for each system through its ranks by people and by metrics; those that move most are strong."""
-    metrics, systems = found["metrics"][: MOST_PANELS - 1], found["systems"]
-    ranks = np.array([_order(or_nan(found["human"][0])), *(_order(or_nan(m["scores"])) for m in metrics)])
+    metrics, systems = found.metrics[: MOST_PANELS - 1], found.systems
+    ranks = np.array([_order(or_nan(found.human[0])), *(_order(or_nan(metric.scores)) for metric in metrics)])
     moves = np.nanmax(np.abs(ranks[1:] - ranks[0]), axis=0, initial=0, where=~np.isnan(ranks[1:]))
     strong = (moves >= max(2.0, np.sort(moves)[-min(3, moves.size)])) if moves.size else np.zeros(0, bool)
     figure, axes = theme.canvas(width=2.2 + 0.6 * max(len(metrics), 2), height=1.2 + 0.27 * len(systems))
@@ -116,7 +108,8 @@ def draw_ranks(found: Found, theme: Theme) -> "Drawing":
             fontsize=8.5,
             fontweight="bold" if strong[k] else "normal",
         )
-    axes.set_xticks(range(len(ranks)), ["people", *(short_label(m["name"]) for m in metrics)], rotation=35, ha="right")
+    labels = ["people", *(short_label(metric.name) for metric in metrics)]
+    axes.set_xticks(range(len(ranks)), labels, rotation=35, ha="right")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_ylim(len(systems) + 0.6, 0.4)
@@ -130,12 +123,12 @@ def _order(scores: Floats) -> Floats:
     return np.where(np.isnan(scores), np.nan, rankdata(-np.nan_to_num(scores, nan=-np.inf), method="ordinal"))
 
 
-def draw_williams(found: Found, theme: Theme) -> "Drawing":
+def draw_williams(found: MetricsAgainstPeople, theme: Theme) -> "Drawing":
     """Draw p of Williams' test: coloured where the row's metric is better at p < 0.1, the darker the surer."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    names = [short_label(metric["name"]) for metric in found["metrics"]]
-    p = or_nan(value for row in found["williams"] for value in row).reshape(len(names), -1)
+    names = [short_label(metric.name) for metric in found.metrics]
+    p = or_nan(value for row in found.williams for value in row).reshape(len(names), -1)
     side = 2.0 + 0.5 * max(len(names), 2)
     figure, axes = theme.canvas(width=side + 0.6, height=side)
     colours = LinearSegmentedColormap.from_list("heat", [theme.accent, theme.paper], bad=theme.paper)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
-from analysis.metrics.comparison import SEED, segment_agreement, soft_accuracy
+from analysis.metrics.comparison import SEED, SegmentAgreement, segment_agreement, soft_accuracy
 from analysis.metrics.loading import SegmentScores
+from analysis.results.answers import Numbers
 from analysis.stats.correlation import bootstrap_correlations, correlate
 from analysis.stats.metrics import draw_swaps, pairwise_accuracy, permutation_p_values, williams_test
 from analysis.stats.ratings import Floats, Mask, or_none
@@ -47,12 +47,81 @@ class People:
     measure: str
 
 
-def evaluate_metrics(people: People, metrics: SegmentScores) -> dict[str, Any]:
-    """Return how each metric agrees with people; those that correlate best come first.
+@dataclass(frozen=True)
+class SystemCorrelations:
+    """r, ρ and τ-b over systems, each with the ends of its 95 % bootstrap interval."""
 
-    Metrics may cover different systems: each is compared on those that it has. `human` are the scores of systems, `z`
-    what people say of a single output, `measure` what these are called. Undefined numbers are None.
+    pearson: Numbers
+    spearman: Numbers
+    kendall: Numbers
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points of `n` outputs, metric and human scores, and those of the LOWESS line through them."""
+
+    n: int
+    points: Sequence[Sequence[float]]
+    line: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class OutputApart:
+    """An output whose places among all, from 0 (worst) to 1, differ much; `z`: what people say of it."""
+
+    system: str
+    source: str
+    z: float
+    score: float
+    place_human: float
+    place_metric: float
+
+
+@dataclass(frozen=True)
+class MetricAgreement:
+    """How a metric agrees with people: over systems on each criterion, and over single outputs."""
+
+    name: str
+    scores: Numbers
+    n_systems: int
+    n_segments: int
+    system: Sequence[SystemCorrelations]
+    pairwise_accuracy: float | None
+    soft_pairwise_accuracy: float | None
+    segment: SegmentAgreement
+    scatter: Scatter | None
+    disagreements: Sequence[OutputApart]
+
+
+@dataclass(frozen=True)
+class MetricsAgainstPeople:
+    """How each metric agrees with people, those that correlate best first.
+
+    `human`: the scores of systems on each criterion; `measure`: what these are called, results of before are all of
+    studies. `williams`: p that the row's metric correlates no better with people than the column's. `is_by_system`: no
+    output has a score of its own, as of comparisons.
     """
+
+    systems: Sequence[str]
+    criteria: Sequence[str]
+    human: Sequence[Numbers]
+    n_segments: int
+    n_permutations: int
+    metrics: Sequence[MetricAgreement]
+    williams: Sequence[Numbers]
+    unknown_systems: Sequence[str] = ()
+    seed: int = SEED
+    measure: str = "mean z"
+    is_by_system: bool = False
+
+    @property
+    def measure_of_outputs(self) -> str:
+        """What people's scores of single outputs are called."""
+        return self.measure.removeprefix("mean ")
+
+
+def evaluate_metrics(people: People, metrics: SegmentScores, *, is_by_system: bool = False) -> MetricsAgainstPeople:
+    """Return how each metric agrees with people: each is compared on the systems that it has."""
     systems, judged, human = people.systems, people.outputs, people.scores
     swaps = draw_swaps(judged.shape[0], np.random.default_rng(SEED))
     of_people = permutation_p_values(judged, swaps)
@@ -65,38 +134,39 @@ def evaluate_metrics(people: People, metrics: SegmentScores) -> dict[str, Any]:
         of_segments = metrics.matrix(name, systems, people.sources)
         of_segments[np.isnan(judged)] = np.nan
         found.append(
-            {
-                "name": name,
-                "scores": [or_none(score) for score in scores[name]],
-                "n_systems": int(np.count_nonzero(~np.isnan(scores[name]))),
-                "n_segments": int(np.count_nonzero(~np.isnan(of_segments))),
-                "system": [_with_interval(column, scores[name]) for column in human],
-                "pairwise_accuracy": or_none(pairwise_accuracy(human[0], scores[name])),
-                "soft_pairwise_accuracy": or_none(soft_accuracy(judged, of_people, of_segments, swaps)),
-                "segment": segment_agreement(judged, of_segments),
-                "scatter": _scatter(judged, of_segments),
-                "disagreements": _disagreements(judged, of_segments, systems, people.sources),
-            }
+            MetricAgreement(
+                name=name,
+                scores=[or_none(score) for score in scores[name]],
+                n_systems=int(np.count_nonzero(~np.isnan(scores[name]))),
+                n_segments=int(np.count_nonzero(~np.isnan(of_segments))),
+                system=[_with_interval(column, scores[name]) for column in human],
+                pairwise_accuracy=or_none(pairwise_accuracy(human[0], scores[name])),
+                soft_pairwise_accuracy=or_none(soft_accuracy(judged, of_people, of_segments, swaps)),
+                segment=segment_agreement(judged, of_segments),
+                scatter=_scatter(judged, of_segments),
+                disagreements=_disagreements(judged, of_segments, systems, people.sources),
+            )
         )
-    return {
-        "systems": systems,
-        "measure": people.measure,
-        "criteria": people.criteria,
-        "human": [[or_none(score) for score in column] for column in human],
-        "n_segments": int(np.count_nonzero(~np.isnan(judged))),
-        "n_permutations": int(swaps.shape[0]),
-        "seed": SEED,
-        "metrics": found,
-        "williams": _williams(human[0], [scores[name] for name in used]),
-        "unknown_systems": sorted({metrics.systems[code] for code in np.unique(metrics.system)} - people.rated),
-    }
+    return MetricsAgainstPeople(
+        systems=systems,
+        measure=people.measure,
+        criteria=people.criteria,
+        human=[[or_none(score) for score in column] for column in human],
+        n_segments=int(np.count_nonzero(~np.isnan(judged))),
+        n_permutations=int(swaps.shape[0]),
+        metrics=found,
+        williams=_williams(human[0], [scores[name] for name in used]),
+        unknown_systems=sorted({metrics.systems[code] for code in np.unique(metrics.system)} - people.rated),
+        is_by_system=is_by_system,
+    )
 
 
-def _with_interval(human: Floats, metric: Floats) -> dict[str, list[float | None]]:
-    """Return r, ρ and τ-b, each with the ends of its 95 % bootstrap interval."""
+def _with_interval(human: Floats, metric: Floats) -> SystemCorrelations:
     value = correlate(human, metric)
     ends = bootstrap_correlations(human, metric, np.random.default_rng(SEED))
-    return {name: [or_none(getattr(each, name)) for each in (value, *ends)] for name in asdict(value)}
+    return SystemCorrelations(
+        **{name: [or_none(getattr(each, name)) for each in (value, *ends)] for name in asdict(value)}
+    )
 
 
 def _williams(human: Floats, scores: Sequence[Floats]) -> list[list[float | None]]:
@@ -119,7 +189,7 @@ def _covered(scores: Floats) -> Mask:
     return ~np.isnan(scores)
 
 
-def _scatter(human: Floats, metric: Floats) -> dict[str, Any] | None:
+def _scatter(human: Floats, metric: Floats) -> Scatter | None:
     """Return points of segments, metric and human score, and the LOWESS line through them; None below two.
 
     Of more than 1,000 segments, so many are drawn at random.
@@ -133,16 +203,14 @@ def _scatter(human: Floats, metric: Floats) -> dict[str, Any] | None:
     x, y = (each[rows[drawn], columns[drawn]] for each in (metric, human))
     at, line = lowess(x, y)
     kept = np.unique(np.linspace(0, at.size - 1, min(at.size, _LINE_POINTS)).astype(int))
-    return {
-        "n": int(rows.size),
-        "points": [x.round(4).tolist(), y.round(4).tolist()],
-        "line": [at[kept].round(4).tolist(), line[kept].round(4).tolist()],
-    }
+    return Scatter(
+        n=int(rows.size),
+        points=[x.round(4).tolist(), y.round(4).tolist()],
+        line=[at[kept].round(4).tolist(), line[kept].round(4).tolist()],
+    )
 
 
-def _disagreements(
-    human: Floats, metric: Floats, systems: Sequence[str], sources: Sequence[str]
-) -> list[dict[str, Any]]:
+def _disagreements(human: Floats, metric: Floats, systems: Sequence[str], sources: Sequence[str]) -> list[OutputApart]:
     """Return the segments whose places among all, from 0 (worst) to 1, differ most between people and a metric."""
     from scipy.stats import rankdata
 
@@ -153,13 +221,13 @@ def _disagreements(
     place_human, place_metric = ((rankdata(each) - 0.5) / rows.size for each in (by_human, by_metric))
     most = np.argsort(-np.abs(place_metric - place_human), kind="stable")[:_DISAGREEMENTS]
     return [
-        {
-            "system": systems[columns[k]],
-            "source": sources[rows[k]],
-            "z": float(by_human[k]),
-            "score": float(by_metric[k]),
-            "place_human": float(place_human[k]),
-            "place_metric": float(place_metric[k]),
-        }
+        OutputApart(
+            system=systems[columns[k]],
+            source=sources[rows[k]],
+            z=float(by_human[k]),
+            score=float(by_metric[k]),
+            place_human=float(place_human[k]),
+            place_metric=float(place_metric[k]),
+        )
         for k in most
     ]

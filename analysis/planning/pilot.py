@@ -1,13 +1,13 @@
 """The rating model of a pilot: how its ratings vary, in points of 100 (METHOD §8)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from analysis.methods.study.study import Study
-from analysis.metrics.assistance import learn_savings
+from analysis.metrics.assistance import LearntSaving, learn_savings
 from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
 from analysis.stats.power import share_counted
 from analysis.stats.quality import twin_differences
@@ -24,14 +24,31 @@ FEWEST_WORKERS, FEWEST_RATINGS = 3, 20
 
 
 @dataclass(frozen=True)
+class PilotSummary:
+    """What plans keep of a pilot: its size, the points of one z, variances by component (None: not separated from
+    others), and what each metric would save.
+    """
+
+    name: str
+    workers: int
+    workers_counted: int
+    systems: int
+    assignments: int
+    ratings: int
+    points_per_z: float
+    variances: Mapping[str, float | None]
+    metrics: Sequence[LearntSaving] = ()
+
+
+@dataclass(frozen=True)
 class Pilot:
-    """What a pilot says: its model, the same as JSON, and notes on what it could not say.
+    """What a pilot says: its model, what plans keep of it, and notes on what it could not say.
 
     `n_ordinary` are the ordinary items of workers who count, `n_assignments` the HITs of all workers.
     """
 
     model: RatingModel
-    document: dict[str, Any]
+    summary: PilotSummary
     notes: list[str]
     n_criteria: int
     n_ordinary: int
@@ -71,17 +88,17 @@ def learn_from(study: Study, name: str) -> Pilot:
     model = replace(model, careless=_careless(study, model, has_sources) if is_tested else 0.0)
     return Pilot(
         model=model,
-        document={
-            "name": name,
-            "workers": ratings.n_workers,
-            "workers_counted": int(analysis.is_kept.sum()),
-            "systems": int(n_systems),
-            "assignments": int(np.unique(ratings.assignment).size),
-            "ratings": int(items.size),
-            "points_per_z": points,
-            "metrics": learn_savings(study.peoples_scores, study.metrics),
-            "variances": {each: levels if each == "worker" else found.variance.get(each) for each in COMPONENTS},
-        },
+        summary=PilotSummary(
+            name=name,
+            workers=ratings.n_workers,
+            workers_counted=int(analysis.is_kept.sum()),
+            systems=int(n_systems),
+            assignments=int(np.unique(ratings.assignment).size),
+            ratings=int(items.size),
+            points_per_z=points,
+            metrics=learn_savings(study.peoples_scores, study.metrics),
+            variances={part: levels if part == "worker" else found.variance.get(part) for part in COMPONENTS},
+        ),
         notes=[f"{name}: {note}" for note in notes],
         n_criteria=ratings.n_criteria,
         n_ordinary=int(items.size),

@@ -1,7 +1,7 @@
 """From a design to what it will find, cost and take, as one JSON document."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from functools import partial
 from math import ceil, isnan
@@ -10,14 +10,15 @@ from typing import Any
 from analysis.methods import DEFAULT
 from analysis.planning.methods import planned_method
 from analysis.planning.methods.planned import PlannedMethod
-from analysis.planning.pilot import Pilot
+from analysis.planning.pilot import Pilot, PilotSummary
 from analysis.stats.designs import PlannedDesign, change_designs, with_workers
-from analysis.stats.power import P_BELOW, TARGET, DesignPower, Power, search_workers
+from analysis.stats.power import P_BELOW, TARGET, DesignPower, search_workers
 from analysis.stats.prediction_powered import predict_saving
 from analysis.stats.scores import MOST_LEVELS
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS, smallest_p_value
 from evalsite.lib.errors import DomainError
+from evalsite.lib.typed_json import from_json, to_json
 
 SIMULATIONS, SEED = 200, 1
 LEVELS = 5
@@ -28,8 +29,8 @@ Say = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class PlanSettings:
-    """What is planned: a design, the difference that it is to find, and what work costs.
+class PlannedWith:
+    """What was planned: a design, the difference that it is to find, and what work costs.
 
     `reward` and `fee` are for one worker's HIT; `fee_if_doubled` is the fee if twice as many workers rate each HIT,
     None if it is the same. `minutes` is how long a HIT takes, `hits_per_day` how many are finished in a day.
@@ -59,21 +60,101 @@ class PlanSettings:
         """How campaigns are simulated; raises DomainError `bad_plan` for a method without a plan."""
         return planned_method(self.method, self.difference, self.n_levels, self.outputs_per_page)
 
+
+@dataclass(frozen=True)
+class PlanSettings(PlannedWith):
+    """The same of a plan that can be made; raises DomainError `bad_plan` with what to change if it cannot."""
+
     def __post_init__(self) -> None:
         _check(self)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Any:
         """Return the settings as the JSON object that `from_json` reads."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        found = {name: str(value) if isinstance(value, Decimal) else value for name, value in found.items()}
-        return found | {"design": asdict(self.design) | {"layout": self.design.layout.value}}
+        return to_json(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "PlanSettings":
+    def from_json(cls, stored: object) -> "PlanSettings":
         """Return the settings of a JSON object that `to_json` made."""
-        money = {name: Decimal(data[name]) for name in ("reward", "fee", "fee_if_doubled") if data[name] is not None}
-        design = PlannedDesign(**data["design"] | {"layout": Layout(data["design"]["layout"])})
-        return cls(**data | money | {"design": design})
+        return from_json(stored, cls)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedNumbers:
+    """A design with what it finds, costs and takes; undefined numbers are None."""
+
+    workers: int
+    hits_per_worker: int
+    workers_per_hit: int
+    hits: int
+    assignments: int
+    sources: int | None
+    items: int
+    ratings_per_system: float
+    workers_counted: float
+    ratings_per_system_counted: float
+    power: float
+    power_error: float
+    power_corrected: float
+    power_corrected_error: float
+    half_width: float | None
+    cost: float | None
+    hours: float | None
+    days: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedDesign(PlannedNumbers):
+    """The same of a design with one change, by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class StillNeeded:
+    """What is to be collected beyond a pilot, if its ratings are a part of the campaign."""
+
+    assignments: int
+    hits: int
+    cost: float | None
+    hours: float | None
+    days: float | None
+
+
+@dataclass(frozen=True)
+class MetricSaves:
+    """What a metric with scores of a pilot's outputs would save in a design, of which a share of them is rated."""
+
+    name: str
+    n_outputs: int
+    share_rated: float
+    saving: float | None
+
+
+@dataclass(frozen=True)
+class AssumedModel:
+    """How responses are taken to vary, by the names of its fields; `source`: pilot or assumed."""
+
+    source: str
+    sd: Mapping[str, int | float]  # tables show whole numbers as such
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerPlan:
+    """What a design finds, what would be enough, what changes buy, cost and time; plans are stored as its JSON."""
+
+    settings: PlannedWith
+    model: AssumedModel
+    pilot: PilotSummary | None
+    planned: PlannedNumbers
+    curve: Sequence[PlannedNumbers]
+    curve_with_sources: Sequence[PlannedNumbers]
+    required: PlannedNumbers | None
+    required_with_sources: PlannedNumbers | None
+    still_needed: StillNeeded | None
+    metric_savings: Sequence[MetricSaves] = ()
+    variance_parts: Mapping[str, float]
+    changes: Sequence[ChangedDesign]
+    notes: Sequence[str] = ()
 
 
 def make_design(**numbers: Any) -> PlannedDesign:
@@ -132,8 +213,8 @@ class _Steps:
 
 def make_plan(
     settings: PlanSettings, pilot: Pilot | None = None, on_progress: Say = lambda done, total, stage: None
-) -> dict[str, Any]:
-    """Return what a design finds, what would be enough, what changes buy, cost and time, as one JSON document.
+) -> Any:
+    """Return the JSON of a `PowerPlan`: what a design finds, what would be enough, what changes buy, cost and time.
 
     Parameters
     ----------
@@ -167,64 +248,60 @@ def make_plan(
     changed = []
     for name, other in changes.items():
         steps(other)
-        changed.append({"name": name} | _row(settings, DesignPower(other, simulate(other))))
+        changed.append(ChangedDesign(name=name, **asdict(_row(settings, DesignPower(other, simulate(other))))))
     enough = required or with_sources
-    return {
-        "settings": settings.to_json(),
-        "model": {"source": "pilot" if pilot else "assumed"} | {"sd": asdict(model)},
-        "pilot": pilot.document if pilot else None,
-        "planned": _row(settings, planned),
-        "curve": [_row(settings, each) for each in curve],
-        "curve_with_sources": [_row(settings, each) for each in grown],
-        "required": _row(settings, required) if required else None,
-        "required_with_sources": _row(settings, with_sources) if with_sources else None,
-        "still_needed": _still_needed(settings, pilot, enough) if pilot and enough else None,
-        "metric_savings": _metric_savings(design, pilot) if pilot else [],
-        "variance_parts": method.variance_parts(design, model, planned.found),
-        "changes": changed,
-        "notes": pilot.notes if pilot else [],
-    }
+    plan = PowerPlan(
+        settings=settings,
+        model=AssumedModel("pilot" if pilot else "assumed", asdict(model)),
+        pilot=pilot.summary if pilot else None,
+        planned=_row(settings, planned),
+        curve=[_row(settings, point) for point in curve],
+        curve_with_sources=[_row(settings, point) for point in grown],
+        required=_row(settings, required) if required else None,
+        required_with_sources=_row(settings, with_sources) if with_sources else None,
+        still_needed=_still_needed(settings, pilot, enough) if pilot and enough else None,
+        metric_savings=_metric_savings(design, pilot) if pilot else [],
+        variance_parts=method.variance_parts(design, model, planned.found),
+        changes=changed,
+        notes=pilot.notes if pilot else [],
+    )
+    return to_json(plan)
 
 
-def _row(settings: PlanSettings, point: DesignPower) -> dict[str, Any]:
-    """Return a design with what it finds, costs and takes; undefined numbers are None."""
+def _row(settings: PlanSettings, point: DesignPower) -> PlannedNumbers:
     design, found, method = point.design, point.found, settings.planned_method
     is_chat = design.layout == Layout.BY_SYSTEM
-    return {
-        "workers": design.n_workers,
-        "hits_per_worker": design.hits_per_worker,
-        "workers_per_hit": design.workers_per_hit,
-        "hits": design.n_hits,
-        "assignments": design.n_assignments,
-        "sources": None if not method.has_sources or is_chat else design.n_sources,
-        "items": design.n_ordinary,
-        "ratings_per_system": design.ratings_per_system * method.responses_of_item(design),
-        "workers_counted": found.workers_counted,
-        "ratings_per_system_counted": found.ratings_counted,
-        "power": found.power,
-        "power_error": found.power_error,
-        "power_corrected": found.corrected,
-        "power_corrected_error": found.corrected_error,
-        "half_width": _number(found),
-        "cost": _cost(settings, design),
-        "hours": design.n_assignments * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
-        "days": design.n_assignments / settings.hits_per_day if settings.hits_per_day else None,
-    }
+    return PlannedNumbers(
+        workers=design.n_workers,
+        hits_per_worker=design.hits_per_worker,
+        workers_per_hit=design.workers_per_hit,
+        hits=design.n_hits,
+        assignments=design.n_assignments,
+        sources=None if not method.has_sources or is_chat else design.n_sources,
+        items=design.n_ordinary,
+        ratings_per_system=design.ratings_per_system * method.responses_of_item(design),
+        workers_counted=found.workers_counted,
+        ratings_per_system_counted=found.ratings_counted,
+        power=found.power,
+        power_error=found.power_error,
+        power_corrected=found.corrected,
+        power_corrected_error=found.corrected_error,
+        half_width=None if isnan(found.half_width) else found.half_width,
+        cost=_cost(settings, design),
+        hours=design.n_assignments * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
+        days=design.n_assignments / settings.hits_per_day if settings.hits_per_day else None,
+    )
 
 
-def _metric_savings(design: PlannedDesign, pilot: Pilot) -> list[dict[str, Any]]:
+def _metric_savings(design: PlannedDesign, pilot: Pilot) -> list[MetricSaves]:
     """Return what each metric with scores of the pilot's outputs would save in a design, the largest saving first."""
     n_rated = min(design.n_hits * design.n_ordinary, design.n_sources * design.n_systems)
-    found = []
-    for metric in pilot.document.get("metrics", ()):
-        share = min(1.0, n_rated / metric["n_outputs"])
-        saving = None if metric["limit"] is None else predict_saving(metric["limit"], share)
-        found.append({"name": metric["name"], "n_outputs": metric["n_outputs"], "share_rated": share, "saving": saving})
-    return sorted(found, key=lambda metric: -(metric["saving"] or 0.0))
-
-
-def _number(found: Power) -> float | None:
-    return None if isnan(found.half_width) else found.half_width
+    savings = []
+    for metric in pilot.summary.metrics:
+        share = min(1.0, n_rated / metric.n_outputs)
+        saving = None if metric.limit is None else predict_saving(metric.limit, share)
+        savings.append(MetricSaves(metric.name, metric.n_outputs, share, saving))
+    return sorted(savings, key=lambda metric: -(metric.saving or 0.0))
 
 
 def _cost(settings: PlanSettings, design: PlannedDesign) -> float | None:
@@ -236,16 +313,15 @@ def _cost(settings: PlanSettings, design: PlannedDesign) -> float | None:
     return float(design.n_assignments * (settings.reward + fee))
 
 
-def _still_needed(settings: PlanSettings, pilot: Pilot, required: DesignPower) -> dict[str, Any]:
-    """Return what is to be collected beyond the pilot, if its ratings are a part of the campaign."""
+def _still_needed(settings: PlanSettings, pilot: Pilot, required: DesignPower) -> StillNeeded:
     wanted = required.found.ratings_counted * required.design.n_systems
     left = max(0.0, 1 - pilot.n_ordinary / wanted) if wanted else 1.0
     n = ceil(left * required.design.n_assignments - 1e-9)
-    each = None if settings.reward is None else float(settings.reward + settings.fee)
-    return {
-        "assignments": n,
-        "hits": ceil(n / required.design.workers_per_hit),
-        "cost": None if each is None else n * each,
-        "hours": n * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
-        "days": n / settings.hits_per_day if settings.hits_per_day else None,
-    }
+    of_hit = None if settings.reward is None else float(settings.reward + settings.fee)
+    return StillNeeded(
+        assignments=n,
+        hits=ceil(n / required.design.workers_per_hit),
+        cost=None if of_hit is None else n * of_hit,
+        hours=n * settings.minutes / _MIN_PER_HOUR if settings.minutes else None,
+        days=n / settings.hits_per_day if settings.hits_per_day else None,
+    )

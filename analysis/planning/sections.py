@@ -1,16 +1,16 @@
 """A plan as people read it: findings in sentences, a power curve, tables. Made of its JSON document alone."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import compress
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from analysis.methods import DEFAULT
-from analysis.planning.methods import planned_method
-from analysis.planning.methods.planned import PlannedMethod
-from analysis.results.sections import COLUMN_IN, Column, Figure, Picture, Section, Table, Theme
+from analysis.planning.plans import PlannedNumbers, PlannedWith, PowerPlan
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Picture, Section, Table, Theme
 from analysis.results.stored import in_order
 from analysis.stats.variance import COMPONENTS
 from campaigns.design.composition import Layout
+from evalsite.lib.typed_json import from_json
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
@@ -40,40 +40,32 @@ _COMPONENTS = {
 _NORMAL = 1.96
 # Widths that differ by less differ by chance; of such the first is named
 _AS_NARROW = 1.03
-Plan = Mapping[str, Any]
 
 
-def findings_of(plan: Plan) -> list[str]:
-    """Return what a plan says, in sentences, the most important first."""
-    found = [_of_power(plan), _of_certainty(plan), _of_required(plan)]
-    if plan["pilot"]:
-        found += [_of_pilot(plan), _of_metrics(plan)]
-    found += [_of_cost(plan), _of_changes(plan), _of_parts(plan)]
-    return [sentence for sentence in found if sentence]
+def findings_of(stored: object) -> list[str]:
+    """Return what a stored plan says, in sentences, the most important first."""
+    plan = from_json(stored, PowerPlan)
+    sentences = [_of_power(plan), _of_certainty(plan), _of_required(plan), _of_pilot(plan), _of_metrics(plan)]
+    return [sentence for sentence in (*sentences, _of_cost(plan), _of_changes(plan), _of_parts(plan)) if sentence]
 
 
-def sections_of_plan(plan: Plan) -> list[Section]:
-    """Return the power curve, what changes buy, and the variances, with tables and figure."""
-    model = [_model_table(plan)] + ([_pilot_table(plan)] if plan["pilot"] else [])
+def sections_of_plan(stored: object) -> list[Section]:
+    """Return the power curve, what changes buy, and the variances of a stored plan, with tables and figure."""
+    plan = from_json(stored, PowerPlan)
     return [
         Section("power", "Power by number of workers", "", [_curve_table(plan)], [_curve_figure(plan)], page=""),
         Section("changes", "What a change buys", "", [_changes_table(plan)], page=""),
-        Section("variances", "Variances", "", model, page=""),
+        Section("variances", "Variances", "", [_model_table(plan), *_pilot_table(plan)], page=""),
     ]
 
 
-def planned_words(settings: Mapping[str, Any]) -> str:
-    """Return the difference of a plan's settings in words; those of older plans name no method."""
-    return _method(settings).words()
+def planned_words(settings: object) -> str:
+    """Return the difference of a plan's stored settings in words; those of older plans name no method."""
+    return from_json(settings, PlannedWith).planned_method.words()
 
 
-def _method(settings: Mapping[str, Any]) -> PlannedMethod:
-    numbers = (settings.get(name, 0) for name in ("n_levels", "outputs_per_page"))
-    return planned_method(settings.get("method", DEFAULT), settings["difference"], *numbers)
-
-
-def _width(plan: Plan, number: float) -> str:
-    return f"{number:.{_method(plan['settings']).decimals}f}"
+def _width(plan: PowerPlan, number: float) -> str:
+    return f"{number:.{plan.settings.planned_method.decimals}f}"
 
 
 # --- Sentences
@@ -92,122 +84,124 @@ def _join(parts: list[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
-def _of_power(plan: Plan) -> str:
-    row, method = plan["planned"], _method(plan["settings"])
-    item = "ordinary chat" if plan["settings"]["design"]["layout"] == Layout.BY_SYSTEM.value else method.item
+def _of_power(plan: PowerPlan) -> str:
+    row, method = plan.planned, plan.settings.planned_method
+    item = "ordinary chat" if plan.settings.design.layout == Layout.BY_SYSTEM else method.item
     return (
-        f"With {counted(row['workers'], 'worker')} × {counted(row['hits_per_worker'], 'HIT')} of "
-        f"{counted(row['items'], item)}, {method.words()} is "
-        f"found {_times(row['power'])} ({_error(row['power_error'])})."
+        f"With {counted(row.workers, 'worker')} × {counted(row.hits_per_worker, 'HIT')} of "
+        f"{counted(row.items, item)}, {method.words()} is "
+        f"found {_times(row.power)} ({_error(row.power_error)})."
     )
 
 
-def _of_certainty(plan: Plan) -> str:
-    row, n_systems = plan["planned"], plan["settings"]["design"]["n_systems"]
+def _of_certainty(plan: PowerPlan) -> str:
+    row, n_systems = plan.planned, plan.settings.design.n_systems
     n_pairs = n_systems * (n_systems - 1) // 2
     text = ""
     if n_pairs > 1:
-        text = f"After Holm’s correction over all {n_pairs:,} pairs it is found {_times(row['power_corrected'])}. "
-    if row["half_width"] is None:
+        text = f"After Holm’s correction over all {n_pairs:,} pairs it is found {_times(row.power_corrected)}. "
+    if row.half_width is None:
         return f"{text}Too few workers count for an interval."
-    unit = _method(plan["settings"]).unit
-    return f"{text}The 95 % interval of a difference is ± {_width(plan, row['half_width'])} {unit}."
+    unit = plan.settings.planned_method.unit
+    return f"{text}The 95 % interval of a difference is ± {_width(plan, row.half_width)} {unit}."
 
 
-def _of_required(plan: Plan) -> str:
-    target, required = plan["settings"]["target"], plan["required"]
+def _of_required(plan: PowerPlan) -> str:
+    target, required = plan.settings.target, plan.required
     if required is None:
-        grown = plan["required_with_sources"]
+        grown = plan.required_with_sources
         if grown is None:
             return f"No number of workers that was tried finds it {_times(target)}."
         return (
-            f"No number of workers finds it {_times(target)} with {plan['planned']['sources']:,} sources. "
-            f"{_enough(grown)} with {grown['sources']:,} sources do."
+            f"No number of workers finds it {_times(target)} with {plan.planned.sources:,} sources. "
+            f"{_enough(grown)} with {grown.sources:,} sources do."
         )
     return f"{_enough(required)} are enough to find it {_times(target)}{_by_system(plan, required)}."
 
 
-def _enough(row: Plan) -> str:
-    return f"{counted(row['workers'], 'worker').capitalize()} ({counted(row['assignments'], 'assignment')})"
+def _enough(row: PlannedNumbers) -> str:
+    return f"{counted(row.workers, 'worker').capitalize()} ({counted(row.assignments, 'assignment')})"
 
 
-def _by_system(plan: Plan, row: Plan) -> str:
-    return f": {row['ratings_per_system_counted']:,.0f} {_responses(plan)} per system that count"
+def _by_system(plan: PowerPlan, row: PlannedNumbers) -> str:
+    return f": {row.ratings_per_system_counted:,.0f} {_responses(plan)} per system that count"
 
 
-def _responses(plan: Plan) -> str:
-    return _method(plan["settings"]).responses
+def _responses(plan: PowerPlan) -> str:
+    return plan.settings.planned_method.responses
 
 
-def _of_pilot(plan: Plan) -> str:
-    pilot, left = plan["pilot"], plan["still_needed"]
+def _of_pilot(plan: PowerPlan) -> str:
+    pilot, left = plan.pilot, plan.still_needed
+    if pilot is None:
+        return ""
     text = (
-        f"The variances are those of {pilot['ratings']:,} ratings by {counted(pilot['workers_counted'], 'worker')} who "
-        f"count ({pilot['name']})."
+        f"The variances are those of {pilot.ratings:,} ratings by {counted(pilot.workers_counted, 'worker')} who "
+        f"count ({pilot.name})."
     )
     if left is None:
         return text
-    if not left["assignments"]:
+    if not left.assignments:
         return f"{text} If they are a part of the campaign, nothing more is needed."
-    return f"{text} If they are a part of the campaign, {counted(left['assignments'], 'assignment')} more are needed."
+    return f"{text} If they are a part of the campaign, {counted(left.assignments, 'assignment')} more are needed."
 
 
-def _of_metrics(plan: Plan) -> str:
+def _of_metrics(plan: PowerPlan) -> str:
     """Return what the best metric of the pilot would save; older plans do not have it."""
-    best = next((each for each in plan.get("metric_savings", ()) if each["saving"] is not None), None)
-    if best is None:
+    known = [(metric.saving, metric) for metric in plan.metric_savings if metric.saving is not None]
+    if not known:
         return ""
-    if best["share_rated"] == 1:
+    saving, best = known[0]
+    if best.share_rated == 1:
         return (
-            f"{best['name']} would save no ratings: all of the {best['n_outputs']:,} outputs that it has scores of "
+            f"{best.name} would save no ratings: all of the {best.n_outputs:,} outputs that it has scores of "
             "would be rated."
         )
     return (
-        f"With {best['name']}, which has scores of {best['n_outputs']:,} outputs, {100 * best['saving']:.0f} % of the "
+        f"With {best.name}, which has scores of {best.n_outputs:,} outputs, {100 * saving:.0f} % of the "
         "ratings could be left out for intervals as narrow, if outputs are drawn at random and workers are like those "
         "of the pilot."
     )
 
 
-def _of_cost(plan: Plan) -> str:
-    rows = [("The design", plan["planned"])]
-    if enough := plan["required"] or plan["required_with_sources"]:
-        rows.append((f"The one with {counted(enough['workers'], 'worker')}", enough))
-    currency = plan["settings"]["currency"]
+def _of_cost(plan: PowerPlan) -> str:
+    rows = [("The design", plan.planned)]
+    if enough := plan.required or plan.required_with_sources:
+        rows.append((f"The one with {counted(enough.workers, 'worker')}", enough))
+    currency = plan.settings.currency
     sentences = []
     for name, row in rows:
         parts = []
-        if row["cost"] is not None:
-            parts.append(f"costs {row['cost']:,.2f} {currency}".rstrip() + " with fees")
-        if row["hours"] is not None:
-            parts.append(f"takes {row['hours']:,.0f} hours of work" if row["hours"] >= 1 else "takes less than an hour")
-        if row["days"] is not None:
-            pace = plan["settings"]["hits_per_day"]
-            parts.append(f"is done in {counted(ceil(row['days']), 'day')} at {pace:,.3g} assignments a day")
+        if row.cost is not None:
+            parts.append(f"costs {row.cost:,.2f} {currency}".rstrip() + " with fees")
+        if row.hours is not None:
+            parts.append(f"takes {row.hours:,.0f} hours of work" if row.hours >= 1 else "takes less than an hour")
+        if row.days is not None:
+            pace = plan.settings.hits_per_day
+            parts.append(f"is done in {counted(ceil(row.days), 'day')} at {pace:,.3g} assignments a day")
         if parts:
             sentences.append(f"{name} {_join(parts)}.")
     return " ".join(dict.fromkeys(sentences))
 
 
-def _of_changes(plan: Plan) -> str:
-    own = plan["planned"]["half_width"]
-    rows = {row["name"]: row for row in plan["changes"] if row["half_width"] is not None}
-    doubled = {name: rows[name] for name in _DOUBLE if name in rows}
+def _of_changes(plan: PowerPlan) -> str:
+    own = plan.planned.half_width
+    widths = {row.name: row.half_width for row in plan.changes if row.half_width is not None}
+    doubled = {name: widths[name] for name in _DOUBLE if name in widths}
     if own is None or not doubled:
         return ""
-    least = min(row["half_width"] for row in doubled.values())
-    best = next(name for name in doubled if doubled[name]["half_width"] <= _AS_NARROW * least)
+    best = next(name for name in doubled if doubled[name] <= _AS_NARROW * min(doubled.values()))
     text = (
         f"Of the ways to double the ratings, this narrows the interval most: {CHANGES[best]} (± {_width(plan, own)} to "
-        f"± {_width(plan, doubled[best]['half_width'])} {_method(plan['settings']).unit})."
+        f"± {_width(plan, doubled[best])} {plan.settings.planned_method.unit})."
     )
-    if "sources" in rows:
-        text += f" {CHANGES['sources'].capitalize()}, would give ± {_width(plan, rows['sources']['half_width'])}."
+    if "sources" in widths:
+        text += f" {CHANGES['sources'].capitalize()}, would give ± {_width(plan, widths['sources'])}."
     return text
 
 
-def _of_parts(plan: Plan) -> str:
-    parts = plan["variance_parts"]
+def _of_parts(plan: PowerPlan) -> str:
+    parts = plan.variance_parts
     total = sum(parts.values())
     if not total:
         return ""
@@ -218,8 +212,8 @@ def _of_parts(plan: Plan) -> str:
 # --- Tables
 
 
-def _number_columns(plan: Plan) -> list[Column]:
-    method = _method(plan["settings"])
+def _number_columns(plan: PowerPlan) -> list[Column]:
+    method = plan.settings.planned_method
     return [
         Column("assignments"),
         Column("sources"),
@@ -231,108 +225,106 @@ def _number_columns(plan: Plan) -> list[Column]:
     ]
 
 
-def _numbers(row: Plan) -> list[Any]:
-    names = ("assignments", "sources", "ratings_per_system_counted", "power", "power_error", "power_corrected")
-    return [*(row[name] for name in names), row["half_width"]]
+def _numbers(row: PlannedNumbers) -> list[Cell]:
+    counts: list[Cell] = [row.assignments, row.sources, row.ratings_per_system_counted]
+    return [*counts, row.power, row.power_error, row.power_corrected, row.half_width]
 
 
-def _columns(plan: Plan) -> tuple[list[Column], list[str]]:
-    """Return the columns of cost and time that are known, and their keys."""
-    currency = plan["settings"]["currency"]
-    titles = {"cost": Column(f"cost ({currency})" if currency else "cost", 2), "hours": Column("hours", 0)}
-    titles["days"] = Column("days", 1)
-    keys = [name for name in titles if plan["planned"][name] is not None]
-    return [titles[name] for name in keys], keys
+def _known_costs(plan: PowerPlan, rows: Sequence[PlannedNumbers]) -> tuple[list[Column], list[list[Cell]]]:
+    """Return the columns of cost and time that are known of the planned design, and their cells in each row."""
+    currency, planned = plan.settings.currency, plan.planned
+    columns = [Column(f"cost ({currency})" if currency else "cost", 2), Column("hours", 0), Column("days", 1)]
+    is_known = [number is not None for number in (planned.cost, planned.hours, planned.days)]
+    cells: list[list[Cell]] = [list(compress((row.cost, row.hours, row.days), is_known)) for row in rows]
+    return list(compress(columns, is_known)), cells
 
 
-def _caption(plan: Plan) -> str:
-    settings = plan["settings"]
-    method = _method(settings)
+def _caption(plan: PowerPlan) -> str:
+    settings = plan.settings
+    method = settings.planned_method
     words = method.words()
     return (
-        f"{words[0].upper()}{words[1:]}, of {settings['design']['n_systems']} systems: found at one-sided p < .05 by "
-        f"{method.compared_by}; {settings['n_simulations']:,} simulated campaigns each."
+        f"{words[0].upper()}{words[1:]}, of {settings.design.n_systems} systems: found at one-sided p < .05 by "
+        f"{method.compared_by}; {settings.n_simulations:,} simulated campaigns each."
     )
 
 
-def _curve_table(plan: Plan) -> Table:
-    more, keys = _columns(plan)
-    rows = [[row["workers"], *_numbers(row), *(row[key] for key in keys)] for row in _points(plan)]
-    columns = [Column("workers"), *_number_columns(plan), *more]
-    return Table("power", "Power by number of workers", _caption(plan), columns, rows)
+def _design_table(
+    plan: PowerPlan, name: str, title: str, first: str, rows: Sequence[tuple[Cell, PlannedNumbers]]
+) -> Table:
+    """Return a table of designs with what they find, cost and take; `first`: the heading of what names them."""
+    more, costs = _known_costs(plan, [row for _, row in rows])
+    cells = [[what, *_numbers(row), *of_row] for (what, row), of_row in zip(rows, costs, strict=True)]
+    return Table(name, title, _caption(plan), [Column(first), *_number_columns(plan), *more], cells)
 
 
-def _points(plan: Plan) -> list[Plan]:
+def _curve_table(plan: PowerPlan) -> Table:
+    rows = [(row.workers, row) for row in _points(plan)]
+    return _design_table(plan, "power", "Power by number of workers", "workers", rows)
+
+
+def _points(plan: PowerPlan) -> list[PlannedNumbers]:
     """Return the points of both curves in the order of workers and sources; the planned design is in both."""
-    rows = {(row["workers"], row["sources"]): row for row in [*plan["curve"], *plan["curve_with_sources"]]}
+    rows = {(row.workers, row.sources): row for row in [*plan.curve, *plan.curve_with_sources]}
     return [rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1] or 0))]
 
 
-def _changes_table(plan: Plan) -> Table:
-    more, keys = _columns(plan)
-    rows = [["as planned", *_numbers(plan["planned"]), *(plan["planned"][key] for key in keys)]]
-    rows += [[CHANGES[row["name"]], *_numbers(row), *(row[key] for key in keys)] for row in plan["changes"]]
-    columns = [Column("design"), *_number_columns(plan), *more]
-    return Table("changes", "What a change buys", _caption(plan), columns, rows)
+def _changes_table(plan: PowerPlan) -> Table:
+    rows = [("as planned", plan.planned), *((CHANGES[row.name], row) for row in plan.changes)]
+    return _design_table(plan, "changes", "What a change buys", "design", rows)
 
 
-def _model_table(plan: Plan) -> Table:
-    model = plan["model"]
-    found = _method(plan["settings"]).describe_model(model["sd"], is_pilot=model["source"] == "pilot")
+def _model_table(plan: PowerPlan) -> Table:
+    model = plan.model
+    found = plan.settings.planned_method.describe_model(model.sd, is_pilot=model.source == "pilot")
     columns = [Column("effect"), Column(found.column, found.decimals)]
     return Table("model", "How responses are taken to vary", found.caption, columns, found.rows)
 
 
-def _pilot_table(plan: Plan) -> Table:
-    pilot = plan["pilot"]
-    rows = [
-        [
-            _COMPONENTS[name],
-            pilot["variances"][name],
-            None if (v := pilot["variances"][name]) is None else max(v, 0.0) ** 0.5,
-        ]
-        for name in COMPONENTS
-    ]
+def _pilot_table(plan: PowerPlan) -> list[Table]:
+    pilot = plan.pilot
+    if pilot is None:
+        return []
+    variances = [(name, pilot.variances[name]) for name in COMPONENTS]
     caption = (
-        f"Variance components of {pilot['ratings']:,} ratings of {pilot['systems']} systems ({pilot['name']}), in "
-        f"points of 100: of z, times {pilot['points_per_z']:.1f} points; of workers, of raw scores. Method of moments. "
+        f"Variance components of {pilot.ratings:,} ratings of {pilot.systems} systems ({pilot.name}), in "
+        f"points of 100: of z, times {pilot.points_per_z:.1f} points; of workers, of raw scores. Method of moments. "
         "A dash: cannot be separated from the others."
     )
+    rows = [[_COMPONENTS[name], v, None if v is None else max(v, 0.0) ** 0.5] for name, v in variances]
     columns = [Column("effect"), Column("variance", 1), Column("SD", 1)]
-    return Table("variances", "Variances in the pilot", caption, columns, rows)
+    return [Table("variances", "Variances in the pilot", caption, columns, rows)]
 
 
 # --- Figure
 
 
-def _curve_figure(plan: Plan) -> Figure:
-    rows = plan["curve"]
-    alt = "Power by number of workers: " + ", ".join(f"{row['workers']}: {row['power']:.2f}" for row in rows) + "."
+def _curve_figure(plan: PowerPlan) -> Figure:
+    rows = plan.curve
+    alt = "Power by number of workers: " + ", ".join(f"{row.workers}: {row.power:.2f}" for row in rows) + "."
     return Figure("power", "Power by number of workers", Picture.of(draw_curve, plan), alt, _caption(plan))
 
 
-def draw_curve(plan: Plan, theme: Theme) -> "Drawing":
+def draw_curve(plan: PowerPlan, theme: Theme) -> "Drawing":
     """Draw power by number of workers, with 95 % intervals of the simulation; the planned design is marked."""
     figure, axes = theme.canvas(width=COLUMN_IN, height=3.5)
-    curves = [(plan["curve"], "-", "o", "the same sources" if plan["curve_with_sources"] else "one pair, p < .05")]
-    if plan["curve_with_sources"]:
-        curves.append((plan["curve_with_sources"], "--", "s", "sources grow with the workers"))
+    curves = [(plan.curve, "-", "o", "the same sources" if plan.curve_with_sources else "one pair, p < .05")]
+    if plan.curve_with_sources:
+        curves.append((plan.curve_with_sources, "--", "s", "sources grow with the workers"))
     for rows, line, marker, label in curves:
-        x = [row["workers"] for row in rows]
-        y = [row["power"] for row in rows]
-        errors = [_NORMAL * row["power_error"] for row in rows]
+        x = [row.workers for row in rows]
+        y = [row.power for row in rows]
+        errors = [_NORMAL * row.power_error for row in rows]
         colour = theme.accent if line == "-" else theme.ink
         axes.errorbar(x, y, yerr=errors, fmt=f"{line}{marker}", color=colour, markersize=4, linewidth=1.4, label=label)
-    x = [row["workers"] for row in plan["curve"]]
-    axes.plot(
-        x, [row["power_corrected"] for row in plan["curve"]], ":^", color=theme.ink, markersize=4, label="after Holm"
-    )
-    target = plan["settings"]["target"]
+    x = [row.workers for row in plan.curve]
+    axes.plot(x, [row.power_corrected for row in plan.curve], ":^", color=theme.ink, markersize=4, label="after Holm")
+    target = plan.settings.target
     axes.axhline(target, color=theme.ink, linewidth=0.8, linestyle=(0, (1, 2)), label="power wanted")
-    planned = [plan["planned"]["workers"]], [plan["planned"]["power"]]
+    planned = [plan.planned.workers], [plan.planned.power]
     axes.plot(*planned, "o", markersize=11, fillstyle="none", color=theme.warn, label="as planned")
     axes.set(xlabel="workers", ylabel="power", ylim=(0, 1.02), xscale="log")
-    ticks = _ticks(min(x), max(row["workers"] for row in _points(plan)))
+    ticks = _ticks(min(x), max(row.workers for row in _points(plan)))
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
     figure.legend(frameon=False, labelcolor=theme.ink, loc="outside lower center", ncols=2, fontsize=9)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 from django.conf import settings as site
@@ -21,6 +21,7 @@ from analysis.data.responses import AnsweredBy
 from analysis.methods import Progress, ResponseMethod
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
+from analysis.results.answers import Answer, Refusal, read_answer
 from analysis.results.result import VERSION, Result
 from analysis.results.sections import Section
 from analysis.results.stored import Report, answers_of, result_of
@@ -28,6 +29,7 @@ from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
 from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.typed_json import to_json
 
 _COUNT = {Verdict.PASSED.name.lower(), Verdict.TRUSTED.name.lower()}
 _MOST_RESPONSES = 10_000_000
@@ -143,16 +145,18 @@ class Asked:
         return np.array(scores).reshape(len(parts), len(self.order))
 
 
-class Question(ABC):
-    """What may be asked of an analysis. Its answer is JSON, kept in the report, in `questions`, as `{slug: answer}`.
+class Question(ABC, Generic[Answer]):
+    """What may be asked of an analysis. Its answer is a frozen dataclass in names, undefined numbers None.
 
-    Sections are made from the answer alone, so that results of earlier versions are shown, too. Undefined numbers are
-    None. `page`: the slug of the page that shows it (`RESULT_PAGES`), by default one of its own.
+    Reports keep it as JSON in `questions`, as `{slug: answer}`. Sections are made from the answer alone, so that
+    results of earlier versions are shown, too. `page`: the slug of the page that shows it (`RESULT_PAGES`), by default
+    one of its own.
     """
 
     slug: ClassVar[str]
     title: ClassVar[str]
     page: ClassVar[str] = OWN_PAGE
+    answer: type[Answer]
 
     def is_asked(self, asked: Asked) -> bool:
         """Whether there is what the question is about; by default there always is."""
@@ -163,15 +167,15 @@ class Question(ABC):
         return "" if len(asked.order) > 1 else "There are fewer than two systems with a score."
 
     @abstractmethod
-    def compute(self, asked: Asked) -> dict[str, Any]:
+    def compute(self, asked: Asked) -> Answer:
         """Return the answer; called unless `refuse` says why not."""
 
     @abstractmethod
-    def sections(self, found: Report) -> list[Section]:
+    def sections(self, answer: Answer) -> list[Section]:
         """Return the sections of an answer of `compute`."""
 
 
-def list_questions() -> list[Question]:
+def list_questions() -> list[Question[Any]]:
     """Return the questions of the settings, in their order."""
     return [import_string(path)() for path in site.EVALSITE_QUESTIONS]
 
@@ -184,7 +188,7 @@ def analyse_fully(
     metrics: SegmentScores | None = None,
     source_words: Sequence[SourceWords] = (),
 ) -> dict[str, Any]:
-    """Return the report of a method with the answer of each question; {"refused": why} where one cannot be asked.
+    """Return the report of a method with the answer of each question, or why it cannot be asked.
 
     `metrics`: what metrics say of the outputs; `source_words`: how long the texts of sources are.
     """
@@ -193,26 +197,24 @@ def analyse_fully(
 
 
 def with_answers(asked: Asked, on_progress: Progress = lambda _: None) -> dict[str, Any]:
-    """Return the report of what is asked with the answer of each question."""
-    answers = dict(asked.report.get("questions", {}))  # what studies answer by their arrays
+    """Return the report of what is asked with the answer of each question, or why it cannot be asked."""
+    answers = {}
     for question in list_questions():
-        if question.slug in answers or not question.is_asked(asked):
-            continue
-        on_progress(question.title)
-        refused = question.refuse(asked)
-        answers[question.slug] = {"refused": refused} if refused else question.compute(asked)
+        if question.is_asked(asked):
+            on_progress(question.title)
+            refused = question.refuse(asked)
+            answers[question.slug] = to_json(Refusal(refused) if refused else question.compute(asked))
     return {**asked.report, "questions": answers, "version": VERSION}
 
 
 def sections_of_questions(report: Report) -> list[Section]:
     """Return the sections of all questions that a report answers."""
+    sections: list[Section] = []
     answers = answers_of(report)
-    return [section for question in list_questions() for section in _sections(question, answers.get(question.slug))]
-
-
-def _sections(question: Question, found: Report | None) -> Sequence[Section]:
-    if found is None:
-        return []
-    if refused := found.get("refused"):
-        return [Section(question.slug, question.title, refused, page=question.page)]
-    return question.sections(found)
+    for question in list_questions():
+        answer = read_answer(answers, question.slug, question.answer)
+        if isinstance(answer, Refusal):
+            sections.append(Section(question.slug, question.title, answer.refused, page=question.page))
+        elif answer is not None:
+            sections += question.sections(answer)
+    return sections

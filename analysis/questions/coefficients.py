@@ -1,7 +1,7 @@
 """Coefficients of agreement: what each is of, and which answers it fits. A new one is an entry in `COEFFICIENTS`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.data.compared import ComparedPairs
 from analysis.data.judgements import NUMBERS, AnswerKind, Judgements, Scale
+from analysis.results.answers import AgreementOnCriterion, SharedCoefficients
 from analysis.results.sections import Column
 from analysis.stats.agreement import (
     IntraclassCorrelation,
@@ -198,8 +199,8 @@ ALPHA = {
 # --- What is measured by them
 
 
-def of_criterion(judgements: Judgements, place: int, n_bins: int) -> tuple[dict[str, Any], str]:
-    """Return the coefficients of a criterion, the `place`-th, as JSON, and a sentence on what they leave out."""
+def of_criterion(judgements: Judgements, place: int, n_bins: int) -> tuple[AgreementOnCriterion, str]:
+    """Return the coefficients of a criterion, the `place`-th, and a sentence on what they leave out."""
     ratings, scale = judgements.ratings, judgements.scales[place]
     value = ratings.scores[:, place]
     given = value if judgements.given is None else judgements.given[:, place]
@@ -219,16 +220,13 @@ def of_criterion(judgements: Judgements, place: int, n_bins: int) -> tuple[dict[
     rows = np.flatnonzero(is_own)
     within = shared(rows, first_and_own(_outputs(ratings, rows), ratings.worker[rows])[1])
     name, n_items = judgements.criteria[place], int(between.item.max(initial=-1)) + 1
-    found = {
-        "name": name,
-        "answer": scale.answer.value,
-        "between": _coefficients(between),
-        "within": _coefficients(within, of_workers=False),
-    }
+    agreement = AgreementOnCriterion(
+        name, scale.answer, _coefficients(between), _coefficients(within, of_workers=False)
+    )
     if scale.answer not in NUMBERS or between.icc.n_items == n_items:
-        return found, ""
+        return agreement, ""
     note = f"{name}: the intraclass correlations are of {between.icc.n_items:,} of {n_items:,} outputs; "
-    return found, note + "of the others no two were rated by exactly the same workers."
+    return agreement, note + "of the others no two were rated by exactly the same workers."
 
 
 def _outputs(ratings: Ratings, rows: Codes) -> Codes:
@@ -236,18 +234,18 @@ def _outputs(ratings: Ratings, rows: Codes) -> Codes:
     return ratings.source[rows].astype(np.int64) * ratings.n_systems + ratings.system[rows]
 
 
-def _coefficients(answers: SharedAnswers, *, of_workers: bool = True) -> dict[str, Any]:
+def _coefficients(answers: SharedAnswers, *, of_workers: bool = True) -> SharedCoefficients:
     """Return what fits the answers; `of_workers`: they are of several workers."""
     fitting = [each for each in COEFFICIENTS if answers.scale.answer in each.fits and of_workers >= each.of_workers]
-    return {
-        "n_items": int(answers.item.max(initial=-1)) + 1,
-        "n_judgements": int(answers.item.size),
-        "n_workers": int(np.unique(answers.rater).size),
-        **{each.key: or_none(each.compute(answers)) for each in fitting},
-    }
+    return SharedCoefficients(
+        n_items=int(answers.item.max(initial=-1)) + 1,
+        n_judgements=int(answers.item.size),
+        n_workers=int(np.unique(answers.rater).size),
+        coefficients={each.key: or_none(each.compute(answers)) for each in fitting},
+    )
 
 
-def of_preferences(pairs: ComparedPairs) -> dict[str, Any]:
+def of_preferences(pairs: ComparedPairs) -> AgreementOnCriterion:
     """Return the coefficients of votes, or of the pairs that rankings imply.
 
     Which of two systems is called the first is arbitrary, and must not change how much agreement is expected by chance.
@@ -257,16 +255,16 @@ def of_preferences(pairs: ComparedPairs) -> dict[str, Any]:
     value, item = pairs.judgements()
     first, own = first_and_own(item, pairs.worker)
 
-    def coefficients(value: Floats, item: Codes, worker: Codes) -> dict[str, Any]:
+    def coefficients(value: Floats, item: Codes, worker: Codes) -> SharedCoefficients:
         is_used = np.bincount(item, minlength=1)[item] > 1
         value, worker, item = value[is_used], worker[is_used], np.unique(item[is_used], return_inverse=True)[1]
         mirrored = np.concatenate([item, item + item.max(initial=-1) + 1])
         both = np.concatenate([value, -value])
-        found = _coefficients(
+        shared = _coefficients(
             SharedAnswers(Scale(AnswerKind.PREFERENCE), both, both, mirrored, np.tile(worker, 2)), of_workers=False
         )
-        return found | {"n_items": found["n_items"] // 2, "n_judgements": int(value.size)}
+        return replace(shared, n_items=int(item.max(initial=-1)) + 1, n_judgements=int(value.size))
 
     between = coefficients(value[first], item[first], pairs.worker[first])
     within = coefficients(value, own, pairs.worker)
-    return {"name": "preference", "answer": AnswerKind.PREFERENCE.value, "between": between, "within": within}
+    return AgreementOnCriterion("preference", AnswerKind.PREFERENCE, between, within)

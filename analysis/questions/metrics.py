@@ -1,40 +1,48 @@
 """Metrics against people: which metrics rank systems, and judge outputs, as the human ratings do (METHOD §7)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import astuple
 
 import numpy as np
 
 from analysis.metrics import drawings
-from analysis.metrics.comparison import OF_SEGMENTS
-from analysis.metrics.meta_evaluation import OVERALL, People, evaluate_metrics
+from analysis.metrics.meta_evaluation import (
+    OVERALL,
+    MetricAgreement,
+    MetricsAgainstPeople,
+    People,
+    SystemCorrelations,
+    evaluate_metrics,
+)
 from analysis.questions import Asked, Question
+from analysis.questions.halves import coefficient
+from analysis.results.answers import Numbers
 from analysis.results.result import shared_criteria
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table
-from analysis.results.stored import Report
 from analysis.stats.ratings import or_nan
 
 PAGE = "metrics"
 ALPHA = 0.05
 _SHOWN = Output.FILES | Output.PAGE
-_SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
+_SYMBOLS = ("r", "ρ", "τ")
+_ENDS = [Column(f"{symbol}{end}") for symbol in _SYMBOLS for end in ("", " low", " high")]
 
 
-class Metrics(Question):
+class Metrics(Question[MetricsAgainstPeople]):
     """How far each metric agrees with people, whatever they answered."""
 
     slug = "metrics"
     title = "Do metrics rank the systems as people do?"
     page = PAGE
+    answer = MetricsAgainstPeople
 
     def is_asked(self, asked: Asked) -> bool:
         """Whether there are scores of metrics."""
         return asked.metrics is not None
 
-    def compute(self, asked: Asked) -> dict[str, Any]:
-        """Return what `evaluate_metrics` does. Of comparisons no output has a score of its own: it `is_by_system`."""
-        if asked.metrics is None:
-            return {}
+    def compute(self, asked: Asked) -> MetricsAgainstPeople:
+        """Return what `evaluate_metrics` does."""
+        assert asked.metrics is not None, "not asked"
         scored, outputs = asked.scored, asked.outputs()
         sign, measure = scored.sign, scored.words.one
         criteria = [None, *(names if len(names := shared_criteria(scored)) > 1 else ())]
@@ -47,53 +55,46 @@ class Metrics(Question):
             outputs.means(asked.order) if outputs else np.empty((0, len(asked.order))),
             measure if sign > 0 else f"{measure}, its sign changed",
         )
-        return evaluate_metrics(people, asked.metrics) | {"is_by_system": asked.comparisons() is not None}
+        return evaluate_metrics(people, asked.metrics, is_by_system=asked.comparisons() is not None)
 
-    def sections(self, found: Report) -> list[Section]:
-        """Return what `metric_sections` shows of them."""
-        return metric_sections(found)
-
-
-def metric_sections(found: Report | None) -> list[Section]:
-    """Return correlations over systems, ranks, criteria, Williams' tests, segments and disagreements."""
-    if not found or not found["metrics"]:
-        return []
-    sections = [_correlations(found), _ranks(found), *_criteria(found), *_williams(found)]
-    return sections if found.get("is_by_system") else [*sections, _segments(found), *_disagreements(found)]
+    def sections(self, answer: MetricsAgainstPeople) -> list[Section]:
+        """Return correlations over systems, ranks, criteria, Williams' tests, segments and disagreements."""
+        if not answer.metrics:
+            return []
+        sections = [_correlations(answer), _ranks(answer), *_criteria(answer), *_williams(answer)]
+        return sections if answer.is_by_system else [*sections, _segments(answer), *_disagreements(answer)]
 
 
 # --- Systems
 
 
-def _correlations(found: Report) -> Section:
-    metrics = found["metrics"]
-    symbols = list(_SYMBOLS.values())
+def _correlations(found: MetricsAgainstPeople) -> Section:
+    metrics = found.metrics
     accuracy = [
         Column("accuracy", hint="pairwise accuracy"),
         Column("soft accuracy", hint="soft pairwise accuracy"),
         Column("systems"),
     ]
     caption = (
-        f"Correlations of metrics with the {drawings.measure_of(found)} of {len(found['systems'])} systems, with 95 % "
+        f"Correlations of metrics with the {found.measure} of {len(found.systems)} systems, with 95 % "
         "intervals of 1,000 bootstrap samples of systems. Pairwise accuracy: share of pairs of systems in the order of "
-        f"people; soft: how near p of these pairs is to that of people ({found['n_permutations']:,} permutations)."
+        f"people; soft: how near p of these pairs is to that of people ({found.n_permutations:,} permutations)."
     )
 
-    def rest(metric: Report) -> list[Cell]:
-        return [metric["pairwise_accuracy"], metric["soft_pairwise_accuracy"], metric["n_systems"]]
+    def rest(metric: MetricAgreement) -> list[Cell]:
+        return [metric.pairwise_accuracy, metric.soft_pairwise_accuracy, metric.n_systems]
 
-    shown = [[m["name"], *_interval_cells(m["system"][0]), *rest(m)] for m in metrics]
-    in_files = [[m["name"], *_ends(m["system"][0]), *rest(m)] for m in metrics]
-    pairs = [each for name in symbols for each in (Column(name), Column("interval", 2))]
-    ends = [Column(f"{name}{end}") for name in symbols for end in ("", " low", " high")]
+    shown = [[metric.name, *_interval_cells(metric.system[0]), *rest(metric)] for metric in metrics]
+    in_files = [[metric.name, *_ends(metric.system[0]), *rest(metric)] for metric in metrics]
+    pairs = [column for symbol in _SYMBOLS for column in (Column(symbol), Column("interval", 2))]
     title = "Correlations with people"
     tables = [
         Table("metrics", title, caption, [Column("metric"), *pairs, *accuracy], shown, output=Output.PAGE),
         Table(
-            "metrics", title, caption, [Column("metric"), *ends, *accuracy], in_files, output=Output.FILES
+            "metrics", title, caption, [Column("metric"), *_ENDS, *accuracy], in_files, output=Output.FILES
         ),
         Table(
-            "metrics", title, caption, [Column("metric"), *map(Column, symbols), *accuracy],
+            "metrics", title, caption, [Column("metric"), *map(Column, _SYMBOLS), *accuracy],
             [[row[0], *row[1:7:2], *row[7:]] for row in shown], output=Output.TERMINAL,
         ),
     ]  # fmt: skip
@@ -101,7 +102,7 @@ def _correlations(found: Report) -> Section:
         "metric-systems",
         "Metrics and human scores of systems",
         Picture.of(drawings.draw_systems, found),
-        f"For each metric a scatter plot of its scores and the {drawings.measure_of(found)} of the systems, which have "
+        f"For each metric a scatter plot of its scores and the {found.measure} of the systems, which have "
         "their human rank.",
         "Each number is a system, by its rank with people; where numbers would overlap, the better one is shown."
         + _first_only(metrics),
@@ -110,43 +111,42 @@ def _correlations(found: Report) -> Section:
     return Section("metrics", heading, _best_and_worst(found), tables, [figure], PAGE)
 
 
-def _interval_cells(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
-    ends = [correlations[name] for name in _SYMBOLS]
-    return [cell for value, low, high in ends for cell in (value, Range(low, high))]
+def _interval_cells(over_systems: SystemCorrelations) -> list[Cell]:
+    return [
+        cell
+        for value, low, high in (over_systems.pearson, over_systems.spearman, over_systems.kendall)
+        for cell in (value, Range(low, high))
+    ]
 
 
-def _ends(correlations: Mapping[str, Sequence[float | None]]) -> list[Cell]:
-    return [end for name in _SYMBOLS for end in correlations[name]]
+def _ends(over_systems: SystemCorrelations) -> list[Cell]:
+    return [*over_systems.pearson, *over_systems.spearman, *over_systems.kendall]
 
 
-def _best_and_worst(found: Report) -> str:
-    n = len(found["systems"])
-    defined = [m for m in found["metrics"] if m["system"][0]["pearson"][0] is not None]
+def _best_and_worst(found: MetricsAgainstPeople) -> str:
+    n = len(found.systems)
+    defined = [metric for metric in found.metrics if metric.system[0].pearson[0] is not None]
     if not defined:
         return f"No correlation is defined: it takes two systems or more with different scores, and there are {n}."
     best, worst = defined[0], defined[-1]
-    value, low, high = best["system"][0]["pearson"]
-    interval = f", 95 % interval {_two(low)} to {_two(high)}" if low is not None else ""
-    said = f"{best['name']} agrees best with people over {best['n_systems']} systems (r = {_two(value)}{interval})"
+    value, low, high = best.system[0].pearson
+    interval = f", 95 % interval {coefficient(low)} to {coefficient(high)}" if low is not None else ""
+    said = f"{best.name} agrees best with people over {best.n_systems} systems (r = {coefficient(value)}{interval})"
     if worst is not best:
-        said += f", {worst['name']} least (r = {_two(worst['system'][0]['pearson'][0])})"
-    share = 100 * best["pairwise_accuracy"]
-    return f"{said}. {best['name']} orders {share:.0f} % of the pairs of systems as people do."
+        said += f", {worst.name} least (r = {coefficient(worst.system[0].pearson[0])})"
+    share = 100 * (best.pairwise_accuracy or 0.0)
+    return f"{said}. {best.name} orders {share:.0f} % of the pairs of systems as people do."
 
 
-def _two(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
-def _first_only(metrics: Sequence[Report]) -> str:
+def _first_only(metrics: Sequence[MetricAgreement]) -> str:
     most = drawings.MOST_PANELS
     return f" The {most} metrics that correlate best." if len(metrics) > most else ""
 
 
-def _ranks(found: Report) -> Section:
-    metrics, systems = found["metrics"], found["systems"]
-    ranks = {m["name"]: ranks_of(m["scores"]) for m in metrics}
-    people = ranks_of(found["human"][0])
+def _ranks(found: MetricsAgainstPeople) -> Section:
+    metrics, systems = found.metrics, found.systems
+    ranks = {metric.name: ranks_of(metric.scores) for metric in metrics}
+    people = ranks_of(found.human[0])
     rows = [[name, people[k], *(ranks[metric][k] for metric in ranks)] for k, name in enumerate(systems)]
     table = Table(
         "metric-ranks",
@@ -167,7 +167,7 @@ def _ranks(found: Report) -> Section:
     return Section("metric-ranks", "Where metrics change ranks", _largest_move(found, ranks), [table], [figure], PAGE)
 
 
-def ranks_of(scores: Sequence[float | None]) -> list[int | None]:
+def ranks_of(scores: Numbers) -> list[int | None]:
     """Return ranks, 1 is best; equal scores share the better rank, None has none."""
     from scipy.stats import rankdata
 
@@ -179,22 +179,19 @@ def ranks_of(scores: Sequence[float | None]) -> list[int | None]:
     return ranks
 
 
-def _largest_move(found: Report, ranks: Mapping[str, Sequence[int | None]]) -> str:
+def _largest_move(found: MetricsAgainstPeople, ranks: Mapping[str, Sequence[int | None]]) -> str:
     """Return which system a metric moves most, and how many have the rank of people, in words.
 
     Ranks are compared among the systems that a metric covers.
     """
     moves, n_same = [], 0
-    for metric in found["metrics"]:
-        human = [z if score is not None else None for z, score in zip(found["human"][0], metric["scores"], strict=True)]
-        of_metric = ranks[metric["name"]]
-        pairs = zip(found["systems"], ranks_of(human), of_metric, strict=True)
-        moved = [
-            (abs(b - a), metric["name"], system, a, b) for system, a, b in pairs if a is not None and b is not None
-        ]
+    for metric in found.metrics:
+        human = [z if score is not None else None for z, score in zip(found.human[0], metric.scores, strict=True)]
+        pairs = zip(found.systems, ranks_of(human), ranks[metric.name], strict=True)
+        moved = [(abs(b - a), metric.name, system, a, b) for system, a, b in pairs if a is not None and b is not None]
         n_same += all(move[0] == 0 for move in moved)
         moves += moved
-    n = len(found["metrics"])
+    n = len(found.metrics)
     if not moves or max(move[0] for move in moves) == 0:
         return "Every metric ranks the systems as people do."
     distance, name, system, human_rank, metric_rank = max(moves, key=lambda move: move[0])
@@ -206,37 +203,36 @@ def _largest_move(found: Report, ranks: Mapping[str, Sequence[int | None]]) -> s
     )
 
 
-def _criteria(found: Report) -> list[Section]:
-    criteria, metrics = found["criteria"], found["metrics"]
+def _criteria(found: MetricsAgainstPeople) -> list[Section]:
+    criteria, metrics = found.criteria, found.metrics
     if len(criteria) < 2:
         return []
     table = Table(
         "metric-criteria",
         "r with each criterion",
-        f"Pearson's r of each metric with the {drawings.measure_of(found)} of the systems, overall and on each "
-        "criterion.",
+        f"Pearson's r of each metric with the {found.measure} of the systems, overall and on each criterion.",
         [Column("metric"), *map(Column, criteria)],
-        [[m["name"], *(each["pearson"][0] for each in m["system"])] for m in metrics],
+        [[metric.name, *(on_criterion.pearson[0] for on_criterion in metric.system)] for metric in metrics],
         output=_SHOWN,
     )
     rows = [
-        [m["name"], criterion, *_ends(each)]
-        for m in metrics
-        for criterion, each in zip(criteria, m["system"], strict=True)
+        [metric.name, criterion, *_ends(on_criterion)]
+        for metric in metrics
+        for criterion, on_criterion in zip(criteria, metric.system, strict=True)
     ]
-    ends = [Column(f"{name}{end}") for name in _SYMBOLS.values() for end in ("", " low", " high")]
-    columns = [Column("metric"), Column("criterion"), *ends]
+    columns = [Column("metric"), Column("criterion"), *_ENDS]
     caption = "Correlations of each metric with each criterion, with 95 % bootstrap intervals."
     details = Table(
         "metric-criteria-intervals", "Correlations with each criterion", caption, columns, rows, output=Output.FILES
     )
-    values = or_nan(each["pearson"][0] for m in metrics for each in m["system"][1:]).reshape(len(metrics), -1)
+    values = or_nan(on_criterion.pearson[0] for metric in metrics for on_criterion in metric.system[1:])
+    values = values.reshape(len(metrics), -1)
     finding = ""
     if not np.isnan(values).all():
         row, column = np.unravel_index(np.nanargmax(values), values.shape)
         finding = (
-            f"{metrics[int(row)]['name']} and {criteria[int(column) + 1]} are closest "
-            f"(r = {_two(float(values[row, column]))})."
+            f"{metrics[int(row)].name} and {criteria[int(column) + 1]} are closest "
+            f"(r = {coefficient(float(values[row, column]))})."
         )
     return [Section("metric-criteria", "Which criterion does a metric follow?", finding, [table, details], page=PAGE)]
 
@@ -244,11 +240,10 @@ def _criteria(found: Report) -> list[Section]:
 # --- Metrics compared with each other
 
 
-def _williams(found: Report) -> list[Section]:
-    names = [m["name"] for m in found["metrics"]]
+def _williams(found: MetricsAgainstPeople) -> list[Section]:
+    names = [metric.name for metric in found.metrics]
     if len(names) < 2:
         return []
-    p = found["williams"]
     caption = (
         "Williams' test, one-sided: p that the row's metric correlates no better with people than the column's. A "
         "dash: undefined, or the two metrics do not cover the same systems."
@@ -258,7 +253,7 @@ def _williams(found: Report) -> list[Section]:
         "Williams' test",
         caption,
         [Column("metric"), *(Column(name, 4, is_p=True) for name in names)],
-        [[name, *row] for name, row in zip(names, p, strict=True)],
+        [[name, *row] for name, row in zip(names, found.williams, strict=True)],
     )
     figure = Figure(
         "williams",
@@ -271,12 +266,10 @@ def _williams(found: Report) -> list[Section]:
     ]
 
 
-def _significant(found: Report, names: Sequence[str]) -> str:
+def _significant(found: MetricsAgainstPeople, names: Sequence[str]) -> str:
     n_pairs = len(names) * (len(names) - 1) // 2
     p = [
-        (value, a, b)
-        for a, row in zip(names, found["williams"], strict=True)
-        for value, b in zip(row, names, strict=True)
+        (value, a, b) for a, row in zip(names, found.williams, strict=True) for value, b in zip(row, names, strict=True)
     ]
     better = sorted(each for each in p if each[0] is not None and each[0] < ALPHA)
     n_tested = sum(each[0] is not None for each in p) // 2
@@ -284,7 +277,7 @@ def _significant(found: Report, names: Sequence[str]) -> str:
     if better:
         said += f"; {better[0][1]} is better than {better[0][2]} most surely"
     said += "."
-    covered = {m["name"]: tuple(score is not None for score in m["scores"]) for m in found["metrics"]}
+    covered = {metric.name: tuple(score is not None for score in metric.scores) for metric in found.metrics}
     if len(set(covered.values())) > 1:
         said += (
             " Metrics that do not cover the same systems are not tested against each other: "
@@ -299,8 +292,8 @@ def _significant(found: Report, names: Sequence[str]) -> str:
 # --- Single outputs
 
 
-def _segments(found: Report) -> Section:
-    metrics = [m for m in found["metrics"] if m["n_segments"]]
+def _segments(found: MetricsAgainstPeople) -> Section:
+    metrics = [metric for metric in found.metrics if metric.n_segments]
     heading = "Do metrics judge single outputs as people do?"
     if not metrics:
         said = "The scores are of whole systems, or of sources that were not rated: no single output can be compared."
@@ -320,7 +313,7 @@ def _segments(found: Report) -> Section:
         "tied, as by people; metric scores that differ by no more than the threshold, which makes it greatest, are a "
         "tie (Deutsch et al. 2023).",
         columns,
-        [[m["name"], *(m["segment"][key] for key in OF_SEGMENTS), m["n_segments"]] for m in metrics],
+        [[metric.name, *astuple(metric.segment), metric.n_segments] for metric in metrics],
     )
     figure = Figure(
         "metric-segments",
@@ -329,27 +322,25 @@ def _segments(found: Report) -> Section:
         "For each metric a scatter plot of outputs, metric to the right and people upwards, with a LOWESS line.",
         "The line is LOWESS; of more than 1,000 outputs, 1,000 drawn at random." + _first_only(metrics),
     )
-    defined = [m for m in metrics if m["segment"]["kendall"] is not None]
-    best = max(defined, key=lambda m: m["segment"]["kendall"], default=None)
-    finding = f"{found['n_segments']:,} outputs have a human score. "
-    if best:
-        finding += f"{best['name']} follows them best (τ = {_two(best['segment']['kendall'])}"
-        accuracy = best["segment"]["acc_eq"]
-        finding += f", accuracy {_two(accuracy)})." if accuracy is not None else ")."
+    defined = [(metric.segment.kendall, metric) for metric in metrics if metric.segment.kendall is not None]
+    finding = f"{found.n_segments:,} outputs have a human score. "
+    if defined:
+        tau, best = max(defined, key=lambda entry: entry[0])
+        finding += f"{best.name} follows them best (τ = {coefficient(tau)}"
+        accuracy = best.segment.acc_eq
+        finding += f", accuracy {coefficient(accuracy)})." if accuracy is not None else ")."
     return Section("metric-segments", heading, finding, [table], [figure], PAGE)
 
 
-def _disagreements(found: Report) -> list[Section]:
+def _disagreements(found: MetricsAgainstPeople) -> list[Section]:
     rows: list[list[Cell]] = [
-        [m["name"], d["system"], d["source"], d["z"], d["score"], d["place_human"], d["place_metric"]]
-        for m in found["metrics"]
-        for d in m["disagreements"]
+        [metric.name, *astuple(output)] for metric in found.metrics for output in metric.disagreements
     ]
     columns = [
         Column("metric"),
         Column("system"),
         Column("source"),
-        Column(drawings.measure_of_outputs(found)),
+        Column(found.measure_of_outputs),
         Column("score"),
         Column("place by people"),
     ]

@@ -1,21 +1,26 @@
 """What other procedures conclude of every two systems, beside the comparison that the method recommends (METHOD §5)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from analysis.data.compared import ComparedPairs
 from analysis.questions import Asked, Question
-from analysis.results.procedures import conclusions, describe_others, procedure_tables
+from analysis.results.procedures import (
+    ComparedByProcedures,
+    ComparedPair,
+    conclusions,
+    other_conclusions,
+    procedure_tables,
+)
 from analysis.results.sections import Section
-from analysis.results.stored import Report, in_order
 from analysis.results.words import PROCEDURES
 from analysis.stats.exchanged_preferences import compare_preferences
 from analysis.stats.inference import Comparison
 from analysis.stats.procedures import ALPHA, SEED, Procedure, Procedures, ScoreColumns, compare_beside, compare_by
-from analysis.stats.ratings import Floats, or_none
+from analysis.stats.ratings import or_none
 from analysis.stats.significance import compare_systems
 from campaigns.contracts.result_pages import PAIRS
 from evalsite.lib.words import counted, listed
@@ -26,12 +31,20 @@ _NAMES[Procedure.STUDIES] = "the rank-sum test of the studies (not corrected)"
 _NOTHING = "it takes two workers and two sources or more, and answers that are not all the same"
 
 
-class Pairs(Question):
+@dataclass(frozen=True, kw_only=True)
+class PairsByProcedures(ComparedByProcedures):
+    """The pairs, the difference above 0 where the first is better; `unavailable`: why a procedure says nothing."""
+
+    unavailable: Mapping[Procedure, str]
+
+
+class Pairs(Question[PairsByProcedures]):
     """What crossed random effects, exchanged labels and the test of the studies say of each pair."""
 
     slug = "procedures"
     title = "What other procedures conclude"
     page = PAIRS
+    answer = PairsByProcedures
 
     def is_asked(self, asked: Asked) -> bool:
         """Whether the report does not say it itself, as that of a study does, and there is one look only."""
@@ -48,13 +61,10 @@ class Pairs(Question):
             return "No worker judged an output on every criterion, so no other procedure compares systems."
         return ""
 
-    def compute(self, asked: Asked) -> dict[str, Any]:
-        """Return `pairs` as the report has them, the difference above 0 where the first is better, with `others`:
-        difference and p by each other procedure, and of scores `p_studies`: that either is better by the rank-sum test.
-        `unavailable`: why a procedure says nothing.
-        """
+    def compute(self, asked: Asked) -> PairsByProcedures:
+        """Return the report's pairs with the other procedures, and of scores with the rank-sum test."""
         compared, outputs = asked.comparisons(), asked.outputs()
-        p_studies: Floats | None = None
+        p_studies = None
         if compared is not None:
             beside = compare_beside(*_ways_of_comparisons(compared, asked.order))
         else:
@@ -63,13 +73,24 @@ class Pairs(Question):
             beside = compare_beside(*_ways_of_scores(columns, len(asked.order)))
             p_studies = compare_systems(columns[0], columns[1], len(asked.order)).p_value
         beside = _without_undefined(beside)
-        pairs = [_pair(pair, asked, beside, p_studies) for pair in asked.report["pairs"]]
-        unavailable = {name.value: why for name, why in beside.refused.items()}
-        return {"alpha": ALPHA, "pairs": pairs, "unavailable": unavailable}
+        pairs = []
+        for pair in asked.report["pairs"]:
+            i, j = (asked.order.index(name) for name in pair["systems"])
+            difference = pair["difference"]
+            pairs.append(
+                ComparedPair(
+                    systems=tuple(pair["systems"]),
+                    difference=None if difference is None else asked.scored.sign * difference,
+                    p_holm=pair["p_holm"],
+                    p_studies=None if p_studies is None else (or_none(p_studies[i, j]), or_none(p_studies[j, i])),
+                    others=other_conclusions(beside, i, j),
+                )
+            )
+        return PairsByProcedures(alpha=ALPHA, pairs=pairs, unavailable=beside.refused)
 
-    def sections(self, found: Report) -> list[Section]:
+    def sections(self, answer: PairsByProcedures) -> list[Section]:
         """Return what each procedure concludes, and on which pairs they disagree."""
-        return [Section(self.slug, self.title, _finding(found), procedure_tables(found), page=self.page)]
+        return [Section(self.slug, self.title, _finding(answer), procedure_tables(answer), page=self.page)]
 
 
 def _ways_of_scores(columns: ScoreColumns, n_systems: int) -> tuple[Ways, int, int]:
@@ -97,30 +118,17 @@ def _without_undefined(beside: Procedures) -> Procedures:
     return Procedures(found, {**beside.refused, **dict.fromkeys(silent, _NOTHING)})
 
 
-def _pair(pair: Report, asked: Asked, beside: Procedures, p_studies: Floats | None) -> dict[str, Any]:
-    i, j = (asked.order.index(name) for name in pair["systems"])
-    difference = pair["difference"]
-    of_studies = {} if p_studies is None else {"p_studies": [or_none(p_studies[i, j]), or_none(p_studies[j, i])]}
-    return {
-        "systems": pair["systems"],
-        "difference": None if difference is None else asked.scored.sign * difference,
-        "p_holm": pair["p_holm"],
-        **of_studies,
-        "others": describe_others(beside, i, j),
-    }
-
-
-def _finding(found: Report) -> str:
+def _finding(answer: PairsByProcedures) -> str:
     """Return of how many pairs other procedures conclude otherwise, and why some say nothing."""
-    concluded, said = [list(conclusions(pair, found).items()) for pair in found["pairs"]], []
+    concluded, said = [list(conclusions(pair, answer.procedure).items()) for pair in answer.pairs], []
     n_otherwise = {
-        name: sum(each[k][1] != each[0][1] for each in concluded)
+        name: sum(of_pair[k][1] != of_pair[0][1] for of_pair in concluded)
         for k, (name, _) in enumerate(concluded[0] if concluded else [])
         if k  # the first is the recommended comparison
     }
     if n_otherwise:
         parts = [f"{_NAMES[name]} of {n or 'none'}" for name, n in n_otherwise.items()]
         said.append(f"Of {counted(len(concluded), 'pair')}, other procedures conclude otherwise: {listed(parts)}.")
-    for name, why in in_order(found["unavailable"], PROCEDURES):
-        said.append(f"{_NAMES[name].capitalize()}: {why}.")
+    unavailable = answer.unavailable
+    said += [f"{_NAMES[name].capitalize()}: {unavailable[name]}." for name in Procedure if name in unavailable]
     return " ".join(said)

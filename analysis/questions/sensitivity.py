@@ -1,8 +1,7 @@
 """Sensitivity: does the ranking survive another α, the loss of a worker, other settings, short texts (METHOD §6)?"""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -12,97 +11,125 @@ from analysis.questions.survival import (
     PAGE,
     TEXTS,
     alpha_section,
-    cells,
-    describe_ranges,
-    describe_survival,
     length_section,
     survival_section,
     worker_section,
+)
+from analysis.results.answers import (
+    Survival,
+    SurvivalByAlpha,
+    SurvivalByLength,
+    SurvivalOtherwise,
+    SurvivalWithoutWorker,
+    SurvivingRanking,
 )
 from analysis.results.sections import Section
 from analysis.results.stored import Report, result_of
 from analysis.stats.correlation import correlate
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Floats, or_nan, or_none
-from analysis.stats.sensitivity import length_bounds
+from analysis.stats.sensitivity import compare_rankings, length_bounds
 from campaigns.design.worker_test import NO_TEST
 
 
-class Sensitivity(Question):
+class Sensitivity(Question[SurvivingRanking]):
     """How far the ranking, and what is said of pairs, depends on choices of the analysis, workers and long texts."""
 
     slug = "sensitivity"
     title = "Does the ranking survive?"
     page = PAGE
+    answer = SurvivingRanking
 
-    def compute(self, asked: Asked) -> dict[str, Any]:
-        """Return `order` and `score` of the systems, and `measure`, what scores are called; of each way to compute
-        these otherwise what it does to the ranking: `alpha` (None without a worker test), `without_worker`, `settings`,
-        `lengths` by text.
-        """
-        return {
-            "order": asked.order,
-            "measure": asked.scored.words.column,
-            "score": cells(asked.scores_in(asked.report)),
-            "alpha": _by_alpha(asked) if asked.is_tested else None,
-            "without_worker": _without_worker(asked),
-            "settings": _by_settings(asked),
-            "lengths": _by_length(asked),
-        }
+    def compute(self, asked: Asked) -> SurvivingRanking:
+        """Return what each way to compute scores otherwise does to the ranking."""
+        return SurvivingRanking(
+            order=asked.order,
+            measure=asked.scored.words.column,
+            score=_cells(asked.scores_in(asked.report)),
+            alpha=_by_alpha(asked) if asked.is_tested else None,
+            without_worker=_without_worker(asked),
+            settings=_by_settings(asked),
+            lengths=_by_length(asked),
+        )
 
-    def sections(self, found: Report) -> list[Section]:
+    def sections(self, answer: SurvivingRanking) -> list[Section]:
         """Return whether the ranking survives, and what each way does to the systems' scores."""
-        of_lengths = [length_section(found, text) for text in TEXTS if text in found["lengths"]]
-        return [survival_section(found), *alpha_section(found), *worker_section(found), *of_lengths]
+        of_lengths = [length_section(answer, text) for text in TEXTS if text in answer.lengths]
+        return [survival_section(answer), *alpha_section(answer), *worker_section(answer), *of_lengths]
 
 
-def _survival(asked: Asked, others: Sequence[Report]) -> tuple[dict[str, Any], Floats]:
-    """Return what happens to the ranking, and the scores of each of the other analyses, (n_others, n_systems)."""
+def _cells(values: Floats) -> list[float | None]:
+    return [or_none(value) for value in values]
+
+
+def _survival(asked: Asked, others: Sequence[Report]) -> tuple[Survival, Floats]:
+    """Return what becomes of the ranking in other analyses, and their scores, (n_others, n_systems)."""
     scores = np.array([asked.scores_in(other) for other in others]).reshape(len(others), len(asked.order))
-    found = describe_survival(asked.scores_in(asked.report), scores, asked.order, sign=asked.scored.sign)
-    if not all("pairs" in other for other in others):
-        return found, scores
-    called = _called(asked.report)
-    otherwise = {pair for other in others for pair in called.items() ^ _called(other).items()}
-    return found | {"n_called_otherwise": len({frozenset(pair) for pair, _ in otherwise})}, scores
+    found = compare_rankings(asked.scored.sign * asked.scores_in(asked.report), asked.scored.sign * scores)
+    n_otherwise: int | None = None
+    if all("pairs" in other for other in others):
+        called = _called(asked.report)
+        n_otherwise = len({frozenset(pair) for other in others for pair in called ^ _called(other)})
+    survival = Survival(
+        n=found.n,
+        n_same_order=found.n_same_order,
+        n_same_best=found.n_same_best,
+        largest_change=or_none(found.largest_change),
+        system=asked.order[found.system] if found.system >= 0 else None,
+        n_called_otherwise=n_otherwise,
+    )
+    return survival, scores
 
 
-def _called(report: Report) -> dict[tuple[str, str], bool]:
-    """Return of every two systems, the better one first, whether they differ."""
+def _called(report: Report) -> set[tuple[str, str]]:
+    """Return the pairs of systems that differ, the better one first."""
     return {
-        (pair["systems"][0], pair["systems"][1]): True
+        (pair["systems"][0], pair["systems"][1])
         for pair in report["pairs"]
         if pair["p_holm"] is not None and pair["p_holm"] < ALPHA
     }
 
 
-def _by_alpha(asked: Asked) -> dict[str, Any]:
+def _by_alpha(asked: Asked) -> SurvivalByAlpha:
     p_values = [row["p"] for row in asked.report["worker_table"] if row["p"] is not None and not row["excluded"]]
     n_workers = [sum(p < alpha for p in p_values) for alpha in ALPHAS]
     # The same workers count at two values of α if as many do.
     alphas = dict(zip(n_workers, ALPHAS, strict=True))
     known = {n: asked.analyse(replace(asked.settings, alpha=alpha)) for n, alpha in alphas.items()}
     survival, scores = _survival(asked, [known[n] for n in n_workers])
-    return survival | {
-        "alphas": list(ALPHAS),
-        "n_workers": n_workers,
-        "score": cells(scores.T),
-        "chosen": asked.settings.alpha,
-    }
+    return SurvivalByAlpha(
+        **asdict(survival),
+        alphas=ALPHAS,
+        n_workers=n_workers,
+        score=[_cells(of_system) for of_system in scores.T],
+        chosen=asked.settings.alpha,
+    )
 
 
-def _without_worker(asked: Asked) -> dict[str, Any]:
+def _without_worker(asked: Asked) -> SurvivalWithoutWorker:
     """Return what leaving out one worker does: each who counts, or of many responses those with the most."""
     others = asked.method.rank_without_each(asked.data, asked.settings)
     if others is None:
         left_out = asked.workers[: asked.n_times] if len(asked.workers) > 1 else []
         others = [asked.without([worker]) for worker in left_out]
     survival, scores = _survival(asked, others)
-    ranges = describe_ranges(asked.scores_in(asked.report), scores)
-    return survival | ranges | {"n_counting": len(asked.workers)}
+    is_known = ~np.isnan(scores)
+    low, high = (
+        np.where(is_known.any(axis=0), pick(np.where(is_known, scores, fill), axis=0, initial=fill), np.nan)
+        for pick, fill in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    change = np.where(is_known, np.abs(scores - asked.scores_in(asked.report)), 0.0)
+    return SurvivalWithoutWorker(
+        **asdict(survival),
+        n_workers=len(others),
+        n_counting=len(asked.workers),
+        low=_cells(low),
+        high=_cells(high),
+        change=_cells(change.max(axis=0, initial=0.0)),
+    )
 
 
-def _by_settings(asked: Asked) -> list[dict[str, Any]]:
+def _by_settings(asked: Asked) -> list[SurvivalOtherwise]:
     """Return what other ways to score do, and that everybody counts, with r and τ-b of the scores.
 
     What scores change by is only said where they are of one measure.
@@ -114,33 +141,35 @@ def _by_settings(asked: Asked) -> list[dict[str, Any]]:
     entries = []
     for name, other in ways.items():
         survival, scores = _survival(asked, [other])
+        if result_of(other).words != asked.scored.words:
+            survival = replace(survival, largest_change=None, system=None)
         r = correlate(reported, scores[0])
-        entry = {"name": name, "r": or_none(r.pearson), "tau": or_none(r.kendall), **survival}
-        is_same = result_of(other).words == asked.scored.words
-        entries.append(entry if is_same else entry | {"largest_change": None, "system": None})
+        entry = SurvivalOtherwise(name=name, r=or_none(r.pearson), tau=or_none(r.kendall), **asdict(survival))
+        entries.append(entry)
     return entries
 
 
-def _by_length(asked: Asked) -> dict[str, Any]:
+def _by_length(asked: Asked) -> dict[str, SurvivalByLength]:
     """Return what the ranking is over items whose reference, or other text of the source, has at most so many words."""
     known = asked.method.sources_of(asked.data) if asked.source_words else None
     if known is None:
         return {}
     names, source = known
-    words = {each.source: each for each in asked.source_words}
+    words_of = {words.source: words for words in asked.source_words}
     not_counting = dict.fromkeys(asked.not_counting, "does not count")
     # Who counts is not tested again on few items.
     settings = replace(asked.settings, preset=NO_TEST, excluded={**not_counting, **asked.settings.excluded})
     answers = {}
     for text in TEXTS:
-        n_words = or_nan(getattr(words.get(name), text, None) for name in names)
+        n_words = or_nan(getattr(words_of.get(name), text, None) for name in names)
         if not (bounds := length_bounds(np.append(n_words, np.nan)[source])):
             continue
         others = asked.method.rank_short(asked.data, settings, n_words, bounds)
         survival, scores = _survival(asked, others)
-        answers[text] = survival | {
-            "most_words": bounds,
-            "n_observations": [sum(row["n"] for row in other["summary"]["systems"]) for other in others],
-            "score": cells(scores.T),
-        }
+        answers[text] = SurvivalByLength(
+            **asdict(survival),
+            most_words=bounds,
+            n_observations=[sum(row["n"] for row in other["summary"]["systems"]) for other in others],
+            score=[_cells(of_system) for of_system in scores.T],
+        )
     return answers

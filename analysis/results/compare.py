@@ -338,25 +338,24 @@ def reproducibility_sections(results: Sequence[Result], names: Sequence[str], cr
 def _workers_section(results: Sequence[Result], agreement: Agreement) -> list[Section]:
     """Return r of the two results beside r of random halves of each one's own workers (A/A), if that is known."""
     known = [
-        (title, halves)
-        for title, result in zip(("first", "second"), results, strict=True)
-        if (halves := result.questions.get("halves", {})).get("r") is not None
+        (title, halves) for title, result in zip(("first", "second"), results, strict=True) if (halves := result.halves)
     ]
     if not known:
         return []
     r = or_none(correlate(*(or_nan(result.scores_of(agreement.names)) for result in results)).pearson)
     rows: list[list[Cell]] = [["first and second result", r, None, None, None, None]]
     for title, halves in known:
-        numbers = [halves["r"], *halves["range"], halves["whole"], halves["n_workers"]]
+        numbers = [halves.r, *halves.range, halves.whole, halves.n_workers]
         rows.append([f"halves of the {title}", *numbers])
     title, halves = known[0]
     said = ""
-    if r is not None and halves["whole"] is not None:
-        low, high = halves["range"]
+    if r is not None and halves.whole is not None:
+        low, high = halves.range
+        alike = "no less than" if low is not None and r >= low else "less than"
         said = (
-            f"The two results correlate by {r:.3f}: {'no less than' if r >= low else 'less than'} random halves of the "
+            f"The two results correlate by {r:.3f}: {alike} random halves of the "
             f"workers of the {title} result do ({low:.3f} to {high:.3f}). All of its workers against as many others of "
-            f"the same kind would be expected to correlate by {halves['whole']:.3f}."
+            f"the same kind would be expected to correlate by {halves.whole:.3f}."
         )
     columns = [Column("between"), Column("r"), Column("low"), Column("high"), Column("expected of all workers")]
     columns += [Column("workers")]

@@ -4,13 +4,14 @@ Stored as JSON (`evalsite.lib.typed_json`) with what only one method has beside 
 of. Undefined numbers are None, and so are those that an earlier version did not know.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from analysis.results.answers import Numbers, SplitHalves, SurvivingRanking, find_answer
 from analysis.results.sections import Figure, Output, Section, Table
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA, Procedure
@@ -311,9 +312,9 @@ _PLAIN = ScoreWords("score", "score", "the scores")
 class ScoresByAlpha(NamedTuple):
     """Values of α of the worker test, the workers who count at each, and the scores of systems there, by name."""
 
-    alphas: list[float]
-    n_workers: list[int]
-    scores: dict[str, list[float | None]]
+    alphas: Sequence[float]
+    n_workers: Sequence[int]
+    scores: Mapping[str, Numbers]
 
 
 @dataclass(frozen=True)
@@ -491,11 +492,17 @@ class Result:
     @property
     def by_alpha(self) -> ScoresByAlpha | None:
         """The scores at each α of the worker test; None where nobody was tested."""
-        answer = self.questions.get("sensitivity", {})
-        if not (found := answer.get("alpha")):
+        ranking = find_answer(self.questions, "sensitivity", SurvivingRanking)
+        if ranking is None or ranking.alpha is None:
             return None
-        scores = dict(zip(answer["order"], found["score"], strict=True))
-        return ScoresByAlpha(found["alphas"], found["n_workers"], scores)
+        scores = dict(zip(ranking.order, ranking.alpha.score, strict=True))
+        return ScoresByAlpha(ranking.alpha.alphas, ranking.alpha.n_workers, scores)
+
+    @property
+    def halves(self) -> SplitHalves | None:
+        """How the scores of random halves of the workers correlate; None where that is undefined."""
+        halves = find_answer(self.questions, "halves", SplitHalves)
+        return halves if halves and halves.r is not None else None
 
     @property
     def figures(self) -> list[Figure]:

@@ -18,13 +18,24 @@ def current(report: Report) -> Report:
 
     In version 1, which has no number, studies of direct assessment had their answers to questions at the top, other
     methods an `agreement` of their own each, and no answer said what scores are called. In version 2 studies did not
-    say of systems and pairs what other methods do, and no report had its sections.
+    say of systems and pairs what other methods do, coefficients of agreement were not apart from the numbers of what
+    they are of, and no report had its sections.
     """
     version = report.get("version", 1)
     if version >= VERSION:
         return report
-    found = report if version > 1 else _with_answers(report)
-    return with_shared_parts(found) | {"version": VERSION}
+    found = with_shared_parts(report if version > 1 else _with_answers(report)) | {"version": VERSION}
+    answers = found.get("questions", {})
+    if "criteria" in (agreement := answers.get("reliability", {})):
+        criteria = [one | {who: _apart(one[who]) for who in ("between", "within")} for one in agreement["criteria"]]
+        found["questions"] = {**answers, "reliability": {**agreement, "criteria": criteria}}
+    return found
+
+
+def _apart(shared: Report) -> Report:
+    """Return counts, and apart from them the coefficients."""
+    coefficients = {key: value for key, value in shared.items() if key not in _NOTHING}
+    return {key: shared[key] for key in _NOTHING} | {"coefficients": coefficients}
 
 
 def result_of(report: Report) -> Result:
@@ -59,7 +70,7 @@ def _better_first(pair: Report) -> dict[str, Any]:
         "difference": difference,
         "interval": [low, high][::sign],
         "p_holm": pair["p_holm"],
-        "p_studies": pair.get("p_studies", [None, None])[::sign],
+        "p_studies": (pair.get("p_studies") or [None, None])[::sign],
     }
 
 

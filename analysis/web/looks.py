@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.models import Look
-from analysis.results.procedures import PAIRS_SHOWN, winner
+from analysis.results.procedures import PAIRS_SHOWN, better_of
 from analysis.results.sections import Column, Table
 from campaigns.design.stopping import StoppingRule, describe_pairs
 from campaigns.methods import methods
@@ -106,7 +106,9 @@ def _pairs_table(look: Look, unit: str) -> Table:
 
 
 def _state(pair: dict[str, Any]) -> str:
-    better = pair["better"] if "better" in pair else winner(pair)  # looks of before are of z alone
+    # Looks of before are of z alone
+    known = (pair["systems"], pair["difference"], pair["p_holm"])
+    better = pair["better"] if "better" in pair else better_of(*known)
     return f"{better} is better" if better else "undecided"
 
 

@@ -41,7 +41,7 @@ def from_json(stored: object, kind: type[Value]) -> Value:
     evalsite.lib.errors.DomainError: A stored result cannot be read: Expected `float`, got `str` - at `$.score`
     """
     try:
-        return msgspec.convert(stored, kind)
+        return msgspec.convert(stored, kind, str_keys=True)
     except msgspec.ValidationError as error:
         raise DomainError("unreadable_result", f"A stored result cannot be read: {error}") from error
 

@@ -98,7 +98,7 @@ def test_differences_have_intervals_where_both_scores_have() -> None:
 
 
 def test_pools_of_workers_are_compared_with_halves_of_one() -> None:
-    halves = {"r": 0.9, "range": [0.8, 0.95], "whole": 0.947, "n_workers": 40}
+    halves = {"r": 0.9, "range": [0.8, 0.95], "whole": 0.947, "n_workers": 40, "n_splits": 50, "by_raters": {}}
     first = report_of({"a": 0.3, "b": 0.2, "c": 0.1}, questions={"halves": halves})
     pools = compared(first, report_of({"a": 0.3, "b": 0.1, "c": 0.2}))["pools"]
     assert "less than random halves of the workers of the first result do (0.800 to 0.950)" in pools.finding

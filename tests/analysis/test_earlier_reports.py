@@ -11,7 +11,9 @@ from django.urls import reverse
 
 from analysis.models import AnalysisRun
 from analysis.questions import sections_of_questions
-from analysis.results.stored import VERSION, answers_of, current
+from analysis.results.answers import Agreement, find_answer
+from analysis.results.result import VERSION
+from analysis.results.stored import answers_of, current
 from tests.analysis.conftest import ratings_csv
 
 INSTALLATIONS = Path(__file__).parents[1] / "data" / "installations"
@@ -158,9 +160,10 @@ def test_studies_of_before_are_shown_as_those_of_today() -> None:
 def test_agreement_of_before_is_shown_as_that_of_today(
     report: dict[str, Any], names: list[str], coefficient: str
 ) -> None:
-    criteria = answers_of(report)["reliability"]["criteria"]
-    assert [one["name"] for one in criteria] == names
-    assert coefficient in criteria[-1]["between"]
+    agreement = find_answer(answers_of(report), "reliability", Agreement)
+    assert agreement is not None
+    assert [criterion.name for criterion in agreement.criteria] == names
+    assert coefficient in agreement.criteria[-1].between.coefficients
     [section] = sections_of_questions(report)
     assert section.slug == "agreement" and len(section.tables[0].rows) == 2 * len(names)
 

@@ -12,10 +12,11 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from analysis.data.ratings.loading import load_ratings
+from analysis.methods import DEFAULT, get_method
+from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import from_protocol
-from analysis.methods.study.report import report
-from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
+from analysis.questions import analyse_fully
 from analysis.results.paper.facts import CampaignFacts
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts, to_latex
@@ -35,7 +36,7 @@ def published(shared_data: Path) -> dict[str, Any]:
     settings = from_protocol("dialogue-free")
     criteria, statements = settings.criterion_names, settings.statements
     loaded = load_ratings(shared_data / "dialogue-run1/ratings.csv", criteria=criteria, statements=statements)
-    return json.loads(json.dumps(report(run_study(loaded, settings))))
+    return json.loads(json.dumps(analyse_fully(get_method(DEFAULT), StudyData(loaded), settings)))
 
 
 def test_the_numbers_of_a_published_study(published: dict[str, Any], shared_data: Path) -> None:

@@ -5,7 +5,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -41,20 +41,27 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 Write = Callable[..., Path]
 
 
-class Lead(Question):
+@dataclass(frozen=True)
+class LeadOfBest:
+    system: str
+    lead: float
+
+
+class Lead(Question[LeadOfBest]):
     """How far the best system is ahead of the second: all that a question needs."""
 
     slug = "lead"
     title = "How far ahead is the best?"
+    answer = LeadOfBest
 
-    def compute(self, asked: Asked) -> dict[str, Any]:
+    def compute(self, asked: Asked) -> LeadOfBest:
         first, second = asked.scores_in(asked.report)[:2]
-        return {"system": asked.order[0], "lead": float(abs(first - second))}
+        return LeadOfBest(asked.order[0], abs(first - second))
 
-    def sections(self, found: Mapping[str, Any]) -> list[Section]:
-        columns = [Column("system"), Column("lead", 3)]
-        table = Table("lead", "Lead", "The score less that of the second.", columns, [[found["system"], found["lead"]]])
-        return [Section(self.slug, self.title, f"{found['system']} is the best.", [table])]
+    def sections(self, answer: LeadOfBest) -> list[Section]:
+        columns, row = [Column("system"), Column("lead", 3)], [answer.system, answer.lead]
+        table = Table("lead", "Lead", "The score less that of the second.", columns, [row])
+        return [Section(self.slug, self.title, f"{answer.system} is the best.", [table])]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from analysis.methods.settings import from_json, from_protocol
 from analysis.methods.study.report import report
 from analysis.methods.study.study import run_study
 from analysis.models import AnalysisRun
-from analysis.results.procedures import winner, winner_in_studies
+from analysis.results.procedures import ComparedPair
 from analysis.results.sections import Output, Section
 from analysis.stats import crossed
 from tests.analysis.conftest import ratings_csv
@@ -184,11 +185,11 @@ def test_pages_and_print_have_the_first_pairs_of_many_systems_and_files_all(path
 
 
 def test_who_wins_a_pair() -> None:
-    pair = {"systems": ["a", "b"], "difference": -0.4, "p_holm": 0.01, "p_studies": [0.99, 0.01]}
-    assert winner(pair) == winner_in_studies(pair) == "b"
-    assert winner({**pair, "difference": 0.4}) == "a"
-    assert winner({**pair, "p_holm": 0.05}) is None and winner({**pair, "p_holm": None}) is None
-    assert winner_in_studies({**pair, "p_studies": [None, None]}) is None
+    pair = ComparedPair(systems=("a", "b"), difference=-0.4, p_holm=0.01, p_studies=(0.99, 0.01))
+    assert pair.winner == pair.winner_in_studies == "b"
+    assert replace(pair, difference=0.4).winner == "a"
+    assert replace(pair, p_holm=0.05).winner is None and replace(pair, p_holm=None).winner is None
+    assert replace(pair, p_studies=(None, None)).winner_in_studies is None
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from analysis.questions import coefficients as coefficients_module
 from analysis.questions import sections_of_questions
 from analysis.questions.coefficients import ALPHA, COEFFICIENTS
 from analysis.questions.reliability import Reliability, agreement_section, measure_reliability
+from analysis.results.answers import Agreement, AgreementOnCriterion, SharedCoefficients
 from analysis.stats.agreement import fleiss_kappa
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind
@@ -31,23 +32,27 @@ Rows = Iterable[Iterable[object]]
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def measured(tmp_path: Path) -> Callable[..., Agreement]:
     """What is found in rows of responses by a protocol."""
 
-    def measure(protocol: str, header: str, rows: Rows, **changes: Any) -> dict[str, Any]:
+    def measure(protocol: str, header: str, rows: Rows, **changes: Any) -> Agreement:
         path = tmp_path / "responses.csv"
         path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
         settings = replace(from_protocol(protocol), **changes)
         method = get_method(settings.method)
         judgements = method.judgements(method.read(ResponsesFile(path), settings), settings)
         assert judgements is not None
-        return json.loads(json.dumps(measure_reliability(judgements)))
+        return measure_reliability(judgements)
 
     return measure
 
 
-def named(found: dict[str, Any]) -> dict[str, Any]:
-    return {one["name"]: one for one in found["criteria"]}
+def named(agreement: Agreement) -> dict[str, AgreementOnCriterion]:
+    return {criterion.name: criterion for criterion in agreement.criteria}
+
+
+def numbers_of(shared: SharedCoefficients) -> dict[str, float | None]:
+    return {**vars(shared), **shared.coefficients}
 
 
 class ByHand(NamedTuple):
@@ -221,12 +226,12 @@ def test_workers_agree_with_each_other_and_with_themselves_as_by_hand(case: ByHa
     assert list(named(found)) == list(case.found)
     for name, expected in case.found.items():
         for who, numbers in zip(("between", "within"), expected, strict=True):
-            one = named(found)[name][who]
+            one = numbers_of(getattr(named(found)[name], who))
             assert {key: one[key] for key in numbers} == pytest.approx(numbers, abs=1e-9), (name, who)
     section = agreement_section(found)
     assert case.said in section.finding
-    rows = [one for criterion in found["criteria"] for one in (criterion["between"], criterion["within"])]
-    assert len(section.tables[0].rows) == sum(one["n_items"] > 0 for one in rows)
+    rows = [shared for criterion in found.criteria for shared in (criterion.between, criterion.within)]
+    assert len(section.tables[0].rows) == sum(bool(shared.n_items) for shared in rows)
     assert "workers who count" in section.tables[0].caption
 
 
@@ -239,7 +244,7 @@ def test_each_kind_has_the_coefficients_that_fit_its_answers(kind: str, tmp_path
         return
     for one in answer["criteria"]:
         fitting = {each.key for each in COEFFICIENTS if AnswerKind(one["answer"]) in each.fits}
-        assert set(one["between"]) == fitting | {"n_items", "n_judgements", "n_workers"}
+        assert set(one["between"]["coefficients"]) == fitting
         assert one["between"]["n_items"] > 10, "outputs are shared"
         assert ALPHA.get(AnswerKind(one["answer"]), "same") in fitting
     sections = {section.slug: section for section in sections_of_questions(report) if section.page == "reliability"}
@@ -271,28 +276,29 @@ def test_levels_are_near_within_one_of_them() -> None:
     """Of halves from 1 to 3, five levels: equal, one level apart, and two. By chance 5 + 2 · 4 of 25 are within one."""
     levels = np.array([1, 1.5, 2, 2.5, 3])
     scores = np.array([[1, 1], [1.5, 2], [2, 3], [3, 2.5]])
-    found = measure_reliability(levels_of(scores, np.full(4, Kind.ORDINARY), levels))["tolerance"]
-    assert (found["unit"], found["tolerances"]) == ("levels", [1, 2])
-    assert found["chance"] == pytest.approx([13 / 25, 19 / 25])
-    assert found["outputs"]["observed"] == pytest.approx([3 / 4, 1])
-    assert found["outputs"]["kappa"] == pytest.approx([(3 / 4 - 13 / 25) / (12 / 25), 1])
-    assert found["repeats"]["n_pairs"] == 0
+    found = measure_reliability(levels_of(scores, np.full(4, Kind.ORDINARY), levels)).tolerance
+    assert found is not None and (found.unit, found.tolerances) == ("levels", [1, 2])
+    assert found.chance == pytest.approx([13 / 25, 19 / 25])
+    assert found.outputs.observed == pytest.approx([3 / 4, 1])
+    assert found.outputs.kappa == pytest.approx([(3 / 4 - 13 / 25) / (12 / 25), 1])
+    assert found.repeats.n_pairs == 0
 
 
 def test_two_levels_have_no_order_and_no_tolerance() -> None:
     scores = np.array([[0.0, 0], [1, 0], [1, 1]])
     found = measure_reliability(levels_of(scores, np.full(3, Kind.ORDINARY), np.array([0.0, 1])))
-    assert found["criteria"][0]["answer"] == "option" and "tolerance" not in found
-    assert found["criteria"][0]["between"]["alpha_nominal"] is not None
-    assert "weighted_kappa" not in found["criteria"][0]["between"]
+    [criterion] = found.criteria
+    assert criterion.answer is AnswerKind.OPTION and found.tolerance is None
+    assert criterion.between.coefficients["alpha_nominal"] is not None
+    assert "weighted_kappa" not in criterion.between.coefficients
 
 
 @pytest.mark.parametrize("kind", [Kind.DEGRADED, Kind.REFERENCE])
 def test_items_of_quality_control_are_no_shared_outputs(kind: Kind) -> None:
     scores = np.array([[1.0, 5], [2, 2], [4, 4]])
     levels, all_of = np.arange(1.0, 6), np.array([kind, Kind.ORDINARY, Kind.ORDINARY])
-    found = measure_reliability(levels_of(scores, all_of, levels))["criteria"][0]["between"]
-    assert (found["n_items"], found["same"]) == (2, 1)
+    between = measure_reliability(levels_of(scores, all_of, levels)).criteria[0].between
+    assert (between.n_items, between.coefficients["same"]) == (2, 1)
 
 
 def test_raters_who_fail_the_worker_test_are_not_compared(measured) -> None:
@@ -303,11 +309,11 @@ def test_raters_who_fail_the_worker_test_are_not_compared(measured) -> None:
             rows += [(rater, "d", n, "A", score, "ordinary"), (rater, "d", n, "A", score - drop, "degraded")]
     header = "rater,doc,seg_id,system,score,kind"
     found = measured("esa", header, rows)
-    assert found["criteria"][0]["between"]["n_judgements"] == 24
-    assert found["criteria"] == measured("esa", header, [row for row in rows if row[0] != "careless"])["criteria"]
+    assert found.criteria[0].between.n_judgements == 24
+    assert found.criteria == measured("esa", header, [row for row in rows if row[0] != "careless"]).criteria
     everybody = measured("esa", header, rows, preset=NO_TEST)
-    assert everybody["criteria"][0]["between"]["n_judgements"] == 36
-    assert (found["inter"]["passed"]["n_assignments"], found["inter"]["failed"]["n_assignments"]) == (2, 1)
+    assert everybody.criteria[0].between.n_judgements == 36
+    assert (found.inter.passed.n_assignments, found.inter.failed.n_assignments) == (2, 1)
 
 
 def test_two_workers_of_the_same_items_correlate_on_levels_of_several_criteria(measured) -> None:
@@ -321,14 +327,14 @@ def test_two_workers_of_the_same_items_correlate_on_levels_of_several_criteria(m
         for score in (item[place],)
     ]
     found = measured("likert", "worker,source,system,criterion,score", rows)
-    assert found["inter"]["passed"]["n"] == 1
-    assert found["inter"]["passed"]["quartiles"][1] == pytest.approx(0.5)
-    assert found["tolerance"]["outputs"]["n_pairs"] == 6
+    assert found.inter.passed.n == 1
+    assert found.inter.passed.quartiles[1] == pytest.approx(0.5)
+    assert found.tolerance.outputs.n_pairs == 6
 
 
 def test_without_sources_nothing_is_shared(measured, tmp_path: Path) -> None:
     found = measured("likert", "worker,system,score", [("ann", "A", 1), ("bob", "A", 2), ("ann", "B", 3)])
-    assert found["criteria"][0]["between"]["n_items"] == 0
+    assert found.criteria[0].between.n_items == 0
     assert not agreement_section(found).tables and "More workers" in agreement_section(found).finding
     votes = tmp_path / "votes.csv"
     votes.write_text("worker,system_a,system_b,winner\nw,A,B,A\nv,A,B,A\n")
@@ -364,7 +370,7 @@ def distances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 def test_distances_are_those_of_every_two_workers_and_each_two_texts_are_compared_once(measured, distances) -> None:
     rows = some_texts(9, 4)
-    found = named(measured("post-edit", EDITED, rows))["edited text"]["between"]
+    found = named(measured("post-edit", EDITED, rows))["edited text"].between.coefficients
 
     def mean_over_outputs(of_pair: Callable[[str, str], float]) -> float:
         outputs = [[row[4] for row in rows if row[1] == f"s{n}"] for n in range(9)]
@@ -379,10 +385,10 @@ def test_distances_are_those_of_every_two_workers_and_each_two_texts_are_compare
 def test_of_many_pairs_some_are_compared_evenly_over_the_outputs(measured, distances, monkeypatch) -> None:
     monkeypatch.setattr(coefficients_module, "_MOST_PAIRS", 200)
     rows = [(*row[:4], f"{row[4]} {row[1]} {row[0]}", "") for row in some_texts(150, 4)]
-    some = named(measured("post-edit", EDITED, rows))["edited text"]["between"]["text_difference"]
+    some = named(measured("post-edit", EDITED, rows))["edited text"].between.coefficients["text_difference"]
     assert len(distances) == 200
     monkeypatch.setattr(coefficients_module, "_MOST_PAIRS", 10_000)
-    every = named(measured("post-edit", EDITED, rows))["edited text"]["between"]["text_difference"]
+    every = named(measured("post-edit", EDITED, rows))["edited text"].between.coefficients["text_difference"]
     assert some == pytest.approx(every, rel=0.1) and len(distances) == 200 + 150 * 6
 
 
@@ -404,16 +410,17 @@ def test_which_system_has_which_name_does_not_change_agreement(votes) -> None:
     item, worker = rng.integers(0, 60, 400), rng.integers(0, 9, 400)
     value = rng.choice([1.0, 1.0, 1.0, 0.0, -1.0], 400)
     turned = np.where(rng.random(60) < 0.5, -1, 1)[item]
-    one, other = (measure_reliability(votes(values, item, worker))["criteria"][0] for values in (value, value * turned))
-    for who in ("between", "within"):
-        assert one[who] == pytest.approx(other[who]) and one[who]["n_items"]
+    one, other = (measure_reliability(votes(values, item, worker)).criteria[0] for values in (value, value * turned))
+    for shared, turned_round in ((one.between, other.between), (one.within, other.within)):
+        assert shared.coefficients == pytest.approx(turned_round.coefficients)
+        assert shared.n_items and replace(shared, coefficients={}) == replace(turned_round, coefficients={})
 
 
 def test_chance_of_votes_is_that_of_ties_and_of_both_directions(votes) -> None:
     rng = np.random.default_rng(5)
     item, worker = np.repeat(np.arange(40), 5), np.tile(np.arange(5), 40)
     value = rng.choice([1.0, 0.0, -1.0], 200)
-    found = measure_reliability(votes(value, item, worker))["criteria"][0]["between"]
+    found = measure_reliability(votes(value, item, worker)).criteria[0].between.coefficients
     ties = np.mean(value == 0)
     chance = ties**2 + (1 - ties) ** 2 / 2
     assert found["same"] == pytest.approx(fleiss_kappa(value.astype(int) + 1, item).observed)
@@ -427,6 +434,6 @@ def test_a_coefficient_is_one_entry(monkeypatch: pytest.MonkeyPatch, measured) -
         monkeypatch.setattr(f"analysis.questions.{module}.COEFFICIENTS", (*COEFFICIENTS, extra))
     case = CASES["levels"]
     found = measured(case.protocol, case.header, case.rows)
-    assert found["criteria"][0]["between"]["twice"] == 0.5
+    assert found.criteria[0].between.coefficients["twice"] == 0.5
     [table] = Reliability().sections(found)[-2].tables
     assert "twice" in [column.name for column in table.columns]

@@ -128,7 +128,6 @@ def test_todays_results_are_sections_of_these_methods(run: AnalysisRun) -> None:
         "replies",
         "contrasts",
         "corpus",
-        "reliability",
         "pools",
         "between_criteria",
         "spread",

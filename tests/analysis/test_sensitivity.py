@@ -17,10 +17,12 @@ from analysis.models import AnalysisRun
 from analysis.questions import analyse_fully
 from analysis.questions.sensitivity import Sensitivity
 from analysis.questions.survival import ALPHAS
+from analysis.results.answers import SurvivingRanking
 from analysis.results.curves import draw_curves, spread_out
 from analysis.results.sections import LIGHT
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import TableError
+from evalsite.lib.typed_json import from_json
 
 
 def answer_of(path: Path, settings: AnalysisSettings, *, has_lengths: bool = False) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def batch(shared_data) -> dict[str, Any]:
 
 
 def sections_of(found: dict[str, Any]) -> dict[str, Any]:
-    return {section.slug: section for section in Sensitivity().sections(found)}
+    return {section.slug: section for section in Sensitivity().sections(from_json(found, SurvivingRanking))}
 
 
 def test_the_finding_is_made_of_numbers(batch) -> None:

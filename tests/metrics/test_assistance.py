@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from analysis.data.ratings.loading import load_ratings
+from analysis.methods import DEFAULT, get_method
+from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import from_protocol
-from analysis.methods.study.report import report
-from analysis.methods.study.study import run_study
 from analysis.metrics.loading import load_segment_scores
+from analysis.questions import analyse_fully
 from analysis.results.sections import Output
 from tests.results import sections_of, tables_of
 
@@ -56,7 +57,8 @@ def analysed(ratings: Path, rows: list[str]) -> dict:
     settings = from_protocol("mrc-adequacy")
     settings = type(settings)(**{**vars(settings), "preset": "none"})
     loaded = load_ratings(ratings, criteria=settings.criterion_names)
-    return report(run_study(loaded, settings, metrics=load_segment_scores(path, has_metrics=True)))
+    metrics = load_segment_scores(path, has_metrics=True)
+    return analyse_fully(get_method(DEFAULT), StudyData(loaded, metrics=metrics), settings, metrics=metrics)
 
 
 def section_of(document):

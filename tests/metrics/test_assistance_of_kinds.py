@@ -1,7 +1,6 @@
 """People and a metric together, of scores and of comparisons: what people alone say, and intervals that hold."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from analysis.data.compared import ComparedPairs
 from analysis.data.output_scores import OutputScores
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
-from analysis.metrics.assistance import PeoplesScores, assist_scores, assist_votes
+from analysis.metrics.assistance import AloneByPeople, AssistedPair, PeoplesScores, assist_scores, assist_votes
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.questions import analyse_fully
 from analysis.stats.bradley_terry import Outcome
@@ -58,7 +57,7 @@ def scores_of(better: np.ndarray, source: np.ndarray, worker: np.ndarray, noise:
     return OutputScores(*labels, system, np.tile(source, 4), np.tile(worker, 4), criterion, score)
 
 
-def by(kind: str, rng: np.random.Generator, *, of_metric: float) -> tuple[dict[str, Any], dict[str, Any], float]:
+def by(kind: str, rng: np.random.Generator, *, of_metric: float) -> tuple[AloneByPeople, AssistedPair, float]:
     """Return the pair by people alone and with the metric, and what holds of all sources."""
     better, scores, source, worker = drawn(rng, of_metric=of_metric)
     noise = rng.normal(0, 0.5, source.size)
@@ -69,7 +68,7 @@ def by(kind: str, rng: np.random.Generator, *, of_metric: float) -> tuple[dict[s
     else:
         people = PeoplesScores.of(scores_of(better, source, worker, noise), ["A", "B"])
         found, truth = assist_scores(people, metric_of(scores)), float(better.mean())
-    return found["pairs"][0], found["metrics"][0] | found["metrics"][0]["pairs"][0], truth
+    return found.pairs[0], found.metrics[0].pairs[0], truth
 
 
 @pytest.mark.parametrize("kind", ["votes", "scores"])
@@ -78,8 +77,8 @@ def test_intervals_with_a_metric_hold_and_are_narrower(kind: str) -> None:
     held, width = [], []
     for seed in range(150):
         alone, assisted, truth = by(kind, np.random.default_rng(seed), of_metric=0.9)
-        held.append(assisted["low"] <= truth <= assisted["high"])
-        width.append((assisted["high"] - assisted["low"]) / (alone["high"] - alone["low"]))
+        held.append(assisted.low <= truth <= assisted.high)
+        width.append((assisted.high - assisted.low) / (alone.high - alone.low))
     assert np.mean(held) > 0.91
     assert np.median(width) < 0.9
 
@@ -94,18 +93,18 @@ def test_a_metric_that_says_nothing_leaves_people_alone(kind: str) -> None:
         found = assist_votes(pairs, ["A", "B"], constant)
         is_first = (pairs.outcome == Outcome.LEFT) == (pairs.first == 0)
         plain = np.where(pairs.outcome == Outcome.TIE, 0.5, is_first).mean()
-        assert found["pairs"][0]["difference"] == pytest.approx(plain)
-        assert found["pairs"][0]["low"] < plain < found["pairs"][0]["high"]
+        assert found.pairs[0].difference == pytest.approx(plain)
+        assert found.pairs[0].low < plain < found.pairs[0].high
     else:
         people = PeoplesScores.of(scores_of(better, source, worker, noise), ["A", "B"])
         found = assist_scores(people, constant)
         plain = compare_clustered(people.score, people.system, people.worker, people.source, 2)
         expected = [plain.difference[0, 1], plain.low[0, 1], plain.high[0, 1]]
-        assert [found["pairs"][0][key] for key in ("difference", "low", "high")] == pytest.approx(expected)
-    [metric] = found["metrics"]
+        assert [getattr(found.pairs[0], key) for key in ("difference", "low", "high")] == pytest.approx(expected)
+    [metric], [pair] = found.metrics, found.pairs
     for key in ("difference", "low", "high"):
-        assert metric["pairs"][0][key] == found["pairs"][0][key]
-    assert not metric["pairs"][0]["weight"] and not metric["saving"]
+        assert getattr(metric.pairs[0], key) == getattr(pair, key)
+    assert not metric.pairs[0].weight and not metric.saving
 
 
 def test_criteria_of_one_answer_are_one_score() -> None:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from analysis.data.ratings.loading import load_ratings
+from analysis.methods import DEFAULT, get_method
+from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import load_settings
 from analysis.methods.study.criteria import BetweenCriteria
-from analysis.methods.study.reliability import Reliability
-from analysis.methods.study.study import run_study
-from analysis.questions import sections_of_questions
+from analysis.questions import analyse_fully, sections_of_questions
 from analysis.stats.ratings import or_nan
 from tests.databases import on_both
 
@@ -27,8 +27,8 @@ def published(shared_data) -> dict[str, Any]:
 def report(shared_data, kept) -> dict[str, Any]:
     settings = load_settings("dialogue-free")
     path = shared_data / "dialogue-run1" / "ratings.csv"
-    study = run_study(load_ratings(path, criteria=settings.criterion_names), settings)
-    return kept(Reliability().detail(study) | BetweenCriteria().detail(study))
+    data = StudyData(load_ratings(path, criteria=settings.criterion_names))
+    return kept(analyse_fully(get_method(DEFAULT), data, settings))
 
 
 def test_correlations_between_criteria_are_those_of_table_5_7(report, published) -> None:

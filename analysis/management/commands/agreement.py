@@ -1,7 +1,6 @@
 """`manage.py agreement RATINGS`: how far workers agree on what several of them judged."""
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +8,12 @@ from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import get_method
 from analysis.questions.coefficients import N_BINS
 from analysis.questions.reliability import NOT_KNOWN, agreement_section, measure_reliability
+from analysis.results.answers import Agreement, SharedCoefficients
 from analysis.results.exports import dump_json, to_text
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
+from evalsite.lib.typed_json import to_json
 
 
 class Command(RatingsCommand):
@@ -35,14 +36,14 @@ class Command(RatingsCommand):
         """Measure and print; several tasks of one file each by itself."""
         found = self.by_task(options, self._measure)
         if options["format"] == "json":
-            documents = {task: document | {"criteria": _by_name(document)} for task, document in found.items()}
+            documents = {task: _as_json(*of_task) for task, of_task in found.items()}
             self.stdout.write(dump_json(documents.get(ALONE, {"tasks": documents})), ending="")
             return
-        for task, document in found.items():
-            tables = agreement_section(document).tables
+        for task, (_, agreement) in found.items():
+            tables = agreement_section(agreement).tables
             self.stdout.write((task and f"{task}\n") + "\n".join(map(to_text, tables)), ending="")
 
-    def _measure(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _measure(self, options: dict[str, Any]) -> tuple[dict[str, Any], Agreement]:
         settings, path = self.settings_of(options), options["ratings"]
         method, columns = get_method(settings.method), options["score_columns"]
         extras = {"score_columns": columns} if columns else {}
@@ -52,35 +53,41 @@ class Command(RatingsCommand):
         )
         if judgements is None:
             raise DomainError("nothing_shared", f"{path.name}: {NOT_KNOWN}")
-        found = measure_reliability(judgements, options["bins"])
+        agreement = measure_reliability(judgements, options["bins"])
         report = method.analyse(data, settings, self.say, brief=True)
-        said = [*(warning["message"] for warning in report["warnings"]), *report["notes"], *found["notes"]]
-        if not any(one["between"]["n_items"] for one in found["criteria"]):
-            said.append(agreement_section(found).finding)
+        said = [*(warning["message"] for warning in report["warnings"]), *report["notes"], *agreement.notes]
+        if not any(criterion.between.n_items for criterion in agreement.criteria):
+            said.append(agreement_section(agreement).finding)
         for note in said:
             self.stderr.write(f"{path.name}: {note}")
         test = {"preset": settings.preset, "alpha": settings.alpha}
         test = report["summary"].get("worker_test", test)
-        return {"protocol": settings.protocol, "worker_test": test, "workers": options["workers"], **found}
+        return {"protocol": settings.protocol, "worker_test": test, "workers": options["workers"]}, agreement
 
 
 _GROUPED = {"alpha": "krippendorff_alpha", "icc": "icc"}
 
 
-def _by_name(document: Mapping[str, Any]) -> dict[str, Any]:
+def _as_json(analysed_by: dict[str, Any], agreement: Agreement) -> dict[str, Any]:
     """Return by the name of each criterion what an answer is, and coefficients: between workers, and `within` them.
 
     Those of Krippendorff's α and of intraclass correlation are each in one object.
     """
-    return {
-        one["name"]: {"answer": one["answer"], **_grouped(one["between"]), "within": _grouped(one["within"])}
-        for one in document["criteria"]
+    criteria = {
+        criterion.name: {
+            "answer": criterion.answer,
+            **_grouped(criterion.between),
+            "within": _grouped(criterion.within),
+        }
+        for criterion in agreement.criteria
     }
+    of_numbers = {key: value for key, value in to_json(agreement).items() if value is not None}
+    return {**analysed_by, **of_numbers, "criteria": criteria}
 
 
-def _grouped(coefficients: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in coefficients.items():
+def _grouped(shared: SharedCoefficients) -> dict[str, Any]:
+    found: dict[str, Any] = to_json(shared)
+    for key, value in found.pop("coefficients").items():
         group, _, which = key.partition("_")
         if group in _GROUPED:
             found.setdefault(_GROUPED[group], {})[which] = value

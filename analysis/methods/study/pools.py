@@ -7,13 +7,14 @@ import numpy as np
 
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
-from analysis.questions.pools import SEED, Pool, describe_pools, pools_section
+from analysis.questions.pools import SEED, ComparedPools, Pool, pools_section, score_pools
 from analysis.results.sections import Section
 from analysis.results.stored import Report
 from analysis.stats.pipeline import observe_ratings
 from analysis.stats.pools import N_DIVISIONS, WorkerSums, resample_workers, sum_by_worker
 from analysis.stats.ratings import Codes, Floats, or_nan
 from analysis.stats.scores import counted_items
+from evalsite.lib.typed_json import from_json, to_json
 
 MOST_POOLS = 8
 _OVERALL = "overall"
@@ -35,7 +36,7 @@ class Pools(Method):
             return {}
         sums = _sums(study)
         pools = _pools(study, sums)
-        return {"resampled": _resampled(study, sums), **({self.slug: pools} if pools else {})}
+        return {"resampled": _resampled(study, sums), **({self.slug: to_json(pools)} if pools else {})}
 
     def sections(self, report: Report) -> list[Section]:
         """Return how far pools of workers agree, if workers belong to some."""
@@ -43,7 +44,8 @@ class Pools(Method):
             return []
         # Results of before called the scores by what they are
         pools = [{"scores": pool["z"], **pool} if "z" in pool else pool for pool in found["pools"]]
-        return [pools_section({**found, "pools": pools}, "pools", "Pools of workers", score="z", answers="ratings")]
+        compared = from_json({**found, "pools": pools}, ComparedPools)
+        return [pools_section(compared, "pools", "Pools of workers", score="z", answers="ratings")]
 
 
 # --- What is computed
@@ -88,16 +90,16 @@ def resamples_of(
     return np.stack([or_nan(row) for row in rows], axis=1)
 
 
-def _pools(study: Study, sums: WorkerSums) -> dict[str, Any]:
-    """Return scores of the largest pools and how far every two agree; nothing unless two have workers who count."""
+def _pools(study: Study, sums: WorkerSums) -> ComparedPools | None:
+    """Return scores of the largest pools and how far every two agree; None unless two have workers who count."""
     labels = study.loaded.pools
     if not labels:
-        return {}
+        return None
     counting = study.analysis.is_kept & (sums.counts.sum(axis=(1, 2)) > 0)
     pool_of = np.where(counting, np.array(labels), "")
     members = {str(name): pool_of == name for name in np.unique(pool_of) if name}
     if len(members) < 2:
-        return {}
+        return None
     largest = sorted(members, key=lambda name: (-members[name].sum(), name))[:MOST_POOLS]
     pools = [
         Pool(name, members[name], labels.count(name), int(sums.counts[members[name], :, 1:].sum())) for name in largest
@@ -108,7 +110,7 @@ def _pools(study: Study, sums: WorkerSums) -> dict[str, Any]:
         rated = ranked if workers.size == study.ratings.n_workers else ranked.of(workers)
         return rated.scores(parts)[:, :, 0]
 
-    return describe_pools(
+    return score_pools(
         pools,
         [study.loaded.systems[code] for code in study.order],
         scores_of,

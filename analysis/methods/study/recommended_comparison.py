@@ -1,6 +1,5 @@
 """Recommended comparison: which systems differ, where ratings share workers, sources and outputs (METHOD §5)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,11 +12,12 @@ from analysis.results.procedures import (
     BETTER,
     PAIRS_SHOWN,
     UNDEFINED,
-    describe_others,
-    procedure_of,
+    RanksOfSystem,
+    Recommended,
+    RecommendedPair,
+    other_conclusions,
     procedure_tables,
-    winner,
-    winner_in_studies,
+    recommended_of,
 )
 from analysis.results.sections import Cell, Column, Output, Section, Table
 from analysis.results.stored import Report
@@ -26,6 +26,7 @@ from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
 from analysis.stats.procedures import ALPHA, Procedure, compare_beside
 from analysis.stats.ratings import Floats, or_none
 from campaigns.contracts.result_pages import PAIRS
+from evalsite.lib.typed_json import to_json
 
 _OPEN, _SO_FAR = "not shown to differ", "undecided so far"
 _DRAWN = " HITs of undecided pairs were given out more often; "
@@ -60,67 +61,67 @@ class RecommendedComparison(Method):
         the recommended procedure is used, and intervals and p hold at every look; an interval that has no end yet is
         None. So is everything of a chosen procedure that is not made for so many ratings; `refused` says so.
         """
-        order, compared = study.order, study.compared
-        is_refused = isinstance(compared, TooLargeError)
-        found = _nothing(study.ratings.n_systems) if isinstance(compared, TooLargeError) else compared
-        found = replace(found, low=_finite(found.low), high=_finite(found.high))
-        ranks = rank_intervals(found, ALPHA)
-        names = study.loaded.systems
-        in_studies = study.analysis.tests.p_value
-        pairs: list[dict[str, Any]] = [
-            {
-                "systems": [names[i], names[j]],
-                "difference": or_none(found.difference[i, j]),
-                "low": or_none(found.low[i, j]),
-                "high": or_none(found.high[i, j]),
-                "p_holm": or_none(found.holm[i, j]),
-                "n_shared_sources": int(found.n_shared[i, j]),
-                "p_studies": [or_none(in_studies[i, j]), or_none(in_studies[j, i])],
-                "others": {},
-            }
-            for place, i in enumerate(order)
-            for j in order[place + 1 :]
-        ]
-        rows = [
-            {"system": names[code], "best": int(ranks.best[code]), "worst": int(ranks.worst[code])}
-            for code in order
-            if not np.isnan(study.analysis.systems.z[code])
-        ]
-        known = {
-            "alpha": ALPHA,
-            "has_sources": bool((study.ratings.source >= 0).any()),
-            "pairs": pairs,
-            "ranks": rows,
-            "is_weighted": study.weights is not None,
-            "workers_planned": study.settings.workers_planned,
-            "procedure": _beside_studies(study.procedure).value,
-            "refused": {study.procedure.value: str(compared)} if is_refused else {},
-            "n_decided": sum(winner(pair) is not None for pair in pairs),
-        }
-        return {self.slug: known}
+        return {self.slug: to_json(_compared(study))}
 
     def detail(self, study: Study) -> dict[str, Any]:
         """Return the same, with `others` of each pair: difference and p of the procedures that were not chosen."""
-        known = self.first_detail(study)[self.slug]
+        known = _compared(study)
         if study.settings.workers_planned:
-            return {self.slug: known}
-        chosen = _beside_studies(study.procedure)
-        others: list[Procedure] = [each for each in Procedure if each not in (chosen, Procedure.STUDIES)]
+            return {self.slug: to_json(known)}
+        others: list[Procedure] = [each for each in Procedure if each not in (known.procedure, Procedure.STUDIES)]
         ways = {each: partial(study.compare_by, each) for each in others}
         beside = compare_beside(ways, study.ratings.n_items, study.ratings.n_systems)
         place = {name: code for code, name in enumerate(study.loaded.systems)}
-        for pair in known["pairs"]:
-            pair["others"] = describe_others(beside, *(place[name] for name in pair["systems"]))
-        known["refused"] |= {name.value: why for name, why in beside.refused.items()}
-        return {self.slug: known}
+        pairs = [
+            replace(pair, others=other_conclusions(beside, *(place[name] for name in pair.systems)))
+            for pair in known.pairs
+        ]
+        return {self.slug: to_json(replace(known, pairs=pairs, refused={**known.refused, **beside.refused}))}
 
     def sections(self, report: Report) -> list[Section]:
         """Return a conclusion for each pair of systems, and the ranks that each may have."""
-        found = report.get(self.slug)
-        if not found or not found["pairs"]:
+        found = recommended_of(report)
+        if not found or not found.pairs:
             return []
         tables = [_pairs_in_files(found), _pairs_shown(found), *procedure_tables(found), _ranks(found)]
         return [Section("recommended", _title(found), _finding(found), tables, page=PAIRS)]
+
+
+def _compared(study: Study) -> Recommended:
+    order, compared = study.order, study.compared
+    is_refused = isinstance(compared, TooLargeError)
+    found = _nothing(study.ratings.n_systems) if isinstance(compared, TooLargeError) else compared
+    found = replace(found, low=_finite(found.low), high=_finite(found.high))
+    ranks = rank_intervals(found, ALPHA)
+    names = study.loaded.systems
+    in_studies = study.analysis.tests.p_value
+    pairs = [
+        RecommendedPair(
+            systems=(names[i], names[j]),
+            difference=or_none(found.difference[i, j]),
+            low=or_none(found.low[i, j]),
+            high=or_none(found.high[i, j]),
+            p_holm=or_none(found.holm[i, j]),
+            n_shared_sources=int(found.n_shared[i, j]),
+            p_studies=(or_none(in_studies[i, j]), or_none(in_studies[j, i])),
+        )
+        for place, i in enumerate(order)
+        for j in order[place + 1 :]
+    ]
+    return Recommended(
+        has_sources=bool((study.ratings.source >= 0).any()),
+        pairs=pairs,
+        ranks=[
+            RanksOfSystem(names[code], int(ranks.best[code]), int(ranks.worst[code]))
+            for code in order
+            if not np.isnan(study.analysis.systems.z[code])
+        ],
+        is_weighted=study.weights is not None,
+        workers_planned=study.settings.workers_planned,
+        procedure=_beside_studies(study.procedure),
+        refused={study.procedure: str(compared)} if is_refused else {},
+        n_decided=sum(pair.winner is not None for pair in pairs),
+    )
 
 
 def _beside_studies(procedure: Procedure) -> Procedure:
@@ -136,47 +137,45 @@ def _nothing(n_systems: int) -> Comparison:
     return Comparison(**numbers, n_shared=none, is_connected=none.astype(bool))
 
 
-def _title(found: Report) -> str:
-    procedure = procedure_of(found)
-    name = PROCEDURES[procedure][0]
-    return "Recommended comparison" if procedure == Procedure.CLUSTERED else f"Comparison of systems: {name}"
+def _title(found: Recommended) -> str:
+    name = PROCEDURES[found.procedure][0]
+    return "Recommended comparison" if found.procedure == Procedure.CLUSTERED else f"Comparison of systems: {name}"
 
 
 def _finite(bound: Floats) -> Floats:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 
-def _conclusion(pair: Mapping[str, Any], found: Report) -> str:
-    first, second = pair["systems"]
-    if pair["p_holm"] is None:
+def _conclusion(pair: RecommendedPair, found: Recommended) -> str:
+    first, second = pair.systems
+    if pair.p_holm is None:
         return f"{first} and {second} {UNDEFINED}"
-    if (better := winner(pair)) is None:
-        return f"{first} and {second} are {_SO_FAR if found.get('workers_planned') else _OPEN}"
+    if (better := pair.winner) is None:
+        return f"{first} and {second} are {_SO_FAR if found.workers_planned else _OPEN}"
     return f"{better} is {BETTER} than {second if better == first else first}"
 
 
-def _studies(pair: Mapping[str, Any]) -> str:
+def _studies(pair: RecommendedPair) -> str:
     """Return what the studies' test says of a pair, beside the recommended comparison."""
-    theirs = winner_in_studies(pair)
-    if pair["p_holm"] is not None and theirs == winner(pair):
+    theirs = pair.winner_in_studies
+    if pair.p_holm is not None and theirs == pair.winner:
         return "the same"
     return f"{theirs} is {BETTER}" if theirs else "no difference"
 
 
-def _finding(found: Report) -> str:
-    pairs = found["pairs"]
-    n_tested = sum(pair["p_holm"] is not None for pair in pairs)
-    if why := found.get("refused", {}).get(procedure_of(found)):
+def _finding(found: Recommended) -> str:
+    pairs = found.pairs
+    if why := found.refused.get(found.procedure):
         return f"Systems were not compared: {why}. Choose the recommended comparison."
-    if not n_tested:
+    if all(pair.p_holm is None for pair in pairs):
         return (
             "No two systems can be compared: this takes ratings by two workers or more who count, of two sources or "
             "more, that are not all the same."
         )
-    n_differ = sum(winner(pair) is not None for pair in pairs)
-    n_other = sum(winner(pair) != winner_in_studies(pair) for pair in pairs)
+    n_differ = sum(pair.winner is not None for pair in pairs)
+    n_other = sum(pair.winner != pair.winner_in_studies for pair in pairs)
     n_pairs = f"{n_differ} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of systems"
-    if found.get("workers_planned"):
+    if found.workers_planned:
         return (
             f"Valid whenever you look: {n_pairs} {'is' if n_differ == 1 else 'are'} decided so far. The test of the "
             "studies, beside it, holds for one look at the end only."
@@ -187,41 +186,41 @@ def _finding(found: Report) -> str:
     return said + f"The test of the studies concludes otherwise of {n_other}."
 
 
-def _caption(found: Mapping[str, Any]) -> str:
-    if n_planned := found.get("workers_planned"):
+def _caption(found: Recommended) -> str:
+    if n_planned := found.workers_planned:
         looks = looks_in_words(n_planned)
     else:
         looks = "Intervals and p hold for one look, when all ratings are there."
-    across = any(pair["n_shared_sources"] == 0 for pair in found["pairs"])
+    across = any(pair.n_shared_sources == 0 for pair in found.pairs)
     return (
-        f"{_HOW[procedure_of(found)]} "
-        f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found['alpha']:g}. In the "
+        f"{_HOW[found.procedure]} "
+        f"p is two-sided, with Holm's correction over all pairs; systems differ at p < {found.alpha:g}. In the "
         f"studies: one-sided rank-sum test of single observations at p < {ALPHA:g}, not corrected. {looks}"
-        + (_WEIGHTED[procedure_of(found)] if found.get("is_weighted") else "")
-        + (" Systems without a shared source are compared across sources." if across and found["has_sources"] else "")
-        + ("" if found["has_sources"] else " Sources are not known.")
+        + (_WEIGHTED[found.procedure] if found.is_weighted else "")
+        + (" Systems without a shared source are compared across sources." if across and found.has_sources else "")
+        + ("" if found.has_sources else " Sources are not known.")
     )
 
 
-def _numbers(pair: Mapping[str, Any]) -> list[Cell]:
-    return [pair["difference"], pair["low"], pair["high"], pair["p_holm"]]
+def _numbers(pair: RecommendedPair) -> list[Cell]:
+    return [pair.difference, pair.low, pair.high, pair.p_holm]
 
 
 _NUMBERS = [Column("low"), Column("high"), Column("p Holm", 4, is_p=True)]
 
 
-def _pairs_in_files(found: Mapping[str, Any]) -> Table:
+def _pairs_in_files(found: Recommended) -> Table:
     rows = [
-        [*pair["systems"], _conclusion(pair, found), *_numbers(pair), pair["n_shared_sources"], _studies(pair)]
-        for pair in found["pairs"]
+        [*pair.systems, _conclusion(pair, found), *_numbers(pair), pair.n_shared_sources, _studies(pair)]
+        for pair in found.pairs
     ]
     columns = [Column("system"), Column("compared with"), Column("conclusion"), Column("difference"), *_NUMBERS]
     columns += [Column("shared sources"), Column("in the studies")]
     return Table("recommended", _title(found), _caption(found), columns, rows, output=Output.FILES)
 
 
-def _pairs_shown(found: Mapping[str, Any]) -> Table:
-    pairs = found["pairs"]
+def _pairs_shown(found: Recommended) -> Table:
+    pairs = found.pairs
     caption = _caption(found)
     if len(pairs) > PAIRS_SHOWN:
         caption = f"The first {PAIRS_SHOWN} of {len(pairs):,} pairs, in the order of ranks. {caption}"
@@ -231,11 +230,11 @@ def _pairs_shown(found: Mapping[str, Any]) -> Table:
     return Table("recommended", _title(found), caption, columns, rows, output=Output.PAGE | Output.TERMINAL)
 
 
-def _ranks(found: Mapping[str, Any]) -> Table:
+def _ranks(found: Recommended) -> Table:
     return Table(
         "rank-intervals",
         "Ranks that each system may have",
         "Best and worst rank of each system by these comparisons, for all systems jointly at 95 %.",
         [Column("system"), Column("best rank"), Column("worst rank")],
-        [[row["system"], row["best"], row["worst"]] for row in found["ranks"]],
+        [[row.system, row.best, row.worst] for row in found.ranks],
     )

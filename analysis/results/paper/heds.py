@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.data.judgements import AnswerKind
 from analysis.questions.coefficients import ALPHA
+from analysis.results.answers import Agreement, find_answer
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from analysis.results.paper.questions import Question, completed, known
 from analysis.results.paper.texts import exclusion, hits, listed, recruitment
@@ -276,25 +276,26 @@ def _criterion(each: StatementFacts, facts: CampaignFacts, result: Result | None
 
 def _agreement(q: Any, each: StatementFacts, result: Result | None) -> list[Question]:
     """Return how far evaluators agree with each other on a criterion, and with themselves."""
-    found = result.questions.get("reliability", {}) if result else {}
+    agreement = find_answer(result.questions if result else {}, "reliability", Agreement)
     inter, intra = ("", ""), ("", "")
-    criteria = found.get("criteria", [])
-    named = [one for one in criteria if len(criteria) == 1 or one["name"] == each.name]
+    criteria = agreement.criteria if agreement else []
+    named = [criterion for criterion in criteria if len(criteria) == 1 or criterion.name == each.name]
     if named:
-        key = ALPHA.get(AnswerKind(named[0]["answer"]), "")
-        between = named[0]["between"]
-        alpha = between.get(key)
+        key = ALPHA.get(named[0].answer, "")
+        between = named[0].between
+        alpha = between.coefficients.get(key)
         not_assessed = "InterAA not assessed: nothing was judged by two workers who count."
         inter = (not_assessed, not_assessed) if alpha is None else (
-            (f"Krippendorff's α for {key.removeprefix('alpha_')} data, of {counted(between['n_items'], 'item')} that "
+            (f"Krippendorff's α for {key.removeprefix('alpha_')} data, of {counted(between.n_items or 0, 'item')} that "
             "two workers or more judged who count."),
             f"α = {alpha:.3f}",
         )  # fmt: skip
-    if found.get("intra"):
-        median = found["intra"]["passed"]["correlations"]["pearson"]["quartiles"][1]
+    if agreement and agreement.intra:
+        repeats = agreement.intra.passed
+        median = repeats.correlations.pearson.quartiles[1]
         not_assessed = "IntraAA not assessed: no worker who counts rated an item twice."
         intra = (not_assessed, not_assessed) if median is None else (
-            (f"{counted(found['intra']['passed']['n_pairs'], 'rating')} of items that a worker rated twice; Pearson's "
+            (f"{counted(repeats.n_pairs, 'rating')} of items that a worker rated twice; Pearson's "
             "r for each worker, criteria pooled."),
             f"Median r = {median:.3f}",
         )  # fmt: skip

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 
 from analysis.metrics.kinds import Data, Texts
 from analysis.metrics.loading import SegmentScores, combine, load_segment_scores
+from analysis.metrics.meta_evaluation import OutputApart
 from analysis.models import AnalysisRun, MetricScores, RatingsFile
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import SOURCES_PER_PAGE
@@ -171,24 +172,22 @@ class Disagreement:
     anchor: str = ""
 
 
-def list_disagreements(campaign: Campaign | None, rows: Sequence[Mapping[str, Any]]) -> list[Disagreement]:
+def list_disagreements(campaign: Campaign | None, rows: Sequence[OutputApart]) -> list[Disagreement]:
     """Return the disagreements of a report; of a campaign with the outputs and references. Two queries at most."""
     known = _known_texts(campaign, rows) if campaign and not campaign.is_live else {}
     return [
         Disagreement(
-            **{name: row[name] for name in ("system", "source", "z", "score")},
-            place_human=100 * row["place_human"],
-            place_metric=100 * row["place_metric"],
-            **known.get((row["source"], row["system"]), {}),
+            *(row.system, row.source, row.z, row.score, 100 * row.place_human, 100 * row.place_metric),
+            **known.get((row.source, row.system), {}),
         )
         for row in rows
     ]
 
 
-def _known_texts(campaign: Campaign, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+def _known_texts(campaign: Campaign, rows: Iterable[OutputApart]) -> dict[tuple[str, str], dict[str, Any]]:
     wanted = Q()
     for row in rows:
-        wanted |= Q(source__name=row["source"], system__name=row["system"])
+        wanted |= Q(source__name=row.source, system__name=row.system)
     if not wanted:
         return {}
     before = Source.objects.filter(campaign=campaign, pk__lt=OuterRef("source_id")).order_by().values("campaign")

@@ -10,8 +10,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from analysis.metrics.meta_evaluation import MetricsAgainstPeople
 from analysis.models import AnalysisRun, MetricScores
-from analysis.results.stored import Report
+from analysis.results.answers import find_answer
 from analysis.web.forms.metrics import MetricsForm, ScoresUploadForm
 from analysis.web.navigation import result_context, result_url
 from analysis.web.queries.judges import list_judge_connectors, list_judges, why_not_judged
@@ -44,7 +45,7 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
     """
     if found.share_token:
         return show_sections(request, found, _PAGE)
-    campaign, compared = found.ratings_file.campaign, found.result.questions.get("metrics", {})
+    campaign = found.ratings_file.campaign
     references, data = describe_computable(found.ratings_file)
     context = result_context(found, _PAGE)
     every = list(scores_of(found.ratings_file))
@@ -60,7 +61,7 @@ def show_metrics(request: SignedInRequest, found: AnalysisRun, refused: dict[str
         "computing": _progress(every, found),
         "waiting": run_progress(waiting) if waiting else None,
         "waiting_url": result_url(waiting, _PAGE) if waiting else "",
-        **_disagreements(request, found, compared),
+        **_disagreements(request, found),
         **_judges(found),
     }
     return render_form(request, "analysis/metrics.html", context | (refused or {}), is_refused=bool(refused))
@@ -74,10 +75,11 @@ def _judges(found: AnalysisRun) -> dict[str, Any]:
     return {"judges": list_judges(campaign), "judge_connectors": list_judge_connectors()}
 
 
-def _disagreements(request: SignedInRequest, found: AnalysisRun, compared: Report) -> dict[str, Any]:
+def _disagreements(request: SignedInRequest, found: AnalysisRun) -> dict[str, Any]:
     """Return the disagreements of the metric that the address names, or of the first."""
-    listed = {each["name"]: each["disagreements"] for each in compared.get("metrics", [])}
-    listed = {name: rows for name, rows in listed.items() if rows}
+    compared = find_answer(found.result.questions, "metrics", MetricsAgainstPeople)
+    metrics = compared.metrics if compared else ()
+    listed = {metric.name: metric.disagreements for metric in metrics if metric.disagreements}
     chosen = request.GET.get("metric") or next(iter(listed), "")
     if chosen and chosen not in listed:
         raise Http404

@@ -232,7 +232,7 @@ def test_an_uploaded_file_without_systems_is_of_one(cases: Path, expected, owner
     assert run.report is not None
     assert len(run.report["summary"]["systems"]) == 1
     found = run.report["questions"]["reliability"]["criteria"]
-    alpha = {each["name"]: round(each["between"]["alpha_ordinal"], 4) for each in found}
+    alpha = {each["name"]: round(each["between"]["coefficients"]["alpha_ordinal"], 4) for each in found}
     assert alpha == {criterion: levels["ordinal"] for criterion, levels in expected[name]["alpha"].items()}
 
 
