@@ -122,7 +122,7 @@ def open_page(tab: Page, server: PageServer, client: Client, address: str) -> di
     tab.goto(address)
     assert tab.locator("main").locator("table, p, figure").count(), "it shows something, or says why not"
     assert tab.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
-    links = tab.locator("//h2[.='Results']/following-sibling::ul[1]/li/a")
+    links = tab.locator("//h2[starts-with(., 'Results')]/following-sibling::ul[1]/li/a")
     return dict(links.evaluate_all("links => links.map(link => [link.textContent, link.getAttribute('href')])"))
 
 
