@@ -182,7 +182,7 @@ def test_every_member_may_watch_the_job_and_nobody_another_one(
 
 # --- Queries
 
-QUERIES = {"ratings_file": 5, "run": 13, "pairs": 7, "workers": 7, "downloads": 14, "workers_csv": 3}
+QUERIES = {"ratings_file": 5, "run": 14, "pairs": 8, "workers": 8, "downloads": 15, "workers_csv": 3}
 
 
 @pytest.mark.parametrize("n_members", [1, 6])

@@ -15,6 +15,7 @@ from analysis.methods.study.report import report
 from analysis.methods.study.study import Study, run_study
 from analysis.results.exports import to_csv
 from analysis.results.package import write_package
+from analysis.results.reading import completed
 from analysis.results.sections import LIGHT
 
 SYSTEMS = ("alder", "birch", "cedar", "elm")
@@ -98,7 +99,7 @@ def test_pools_are_part_of_the_fingerprint_and_of_the_package(tmp_path) -> None:
     study, without = ratings(tmp_path, crowd_or_lab), ratings(tmp_path, lambda k: "")
     assert study.loaded.fingerprint != without.loaded.fingerprint
     names = {worker: worker for worker in study.loaded.workers}
-    write_package(tmp_path / "package.zip", report(study), names, study=study)
+    write_package(tmp_path / "package.zip", completed(report(study)), names, study=study)
     with zipfile.ZipFile(tmp_path / "package.zip") as package:
         (tmp_path / "again.csv").write_bytes(package.read("ratings.csv"))
         table = package.read("tables/pools-pairs.csv")
@@ -113,9 +114,9 @@ def _tables(study: Study) -> list[bytes]:
 def test_scores_of_resampled_workers_centre_on_the_scores(tmp_path) -> None:
     study = ratings(tmp_path, crowd_or_lab)
     found = report(study)
-    draws = resamples_of(found, SYSTEMS, None)
+    draws = resamples_of(found["resampled"], SYSTEMS, None)
     assert draws is not None and draws.shape == (200, 4)
     z = {row["system"]: row["z"] for row in found["summary"]["systems"]}
     assert draws.mean(axis=0) == pytest.approx([z[name] for name in SYSTEMS], abs=0.02)
-    assert resamples_of(found, [*SYSTEMS, "other"], None) is None
-    assert resamples_of(found, SYSTEMS, "fluency") is None
+    assert resamples_of(found["resampled"], [*SYSTEMS, "other"], None) is None
+    assert resamples_of(found["resampled"], SYSTEMS, "fluency") is None
