@@ -218,7 +218,10 @@ SOURCES = [
     *(ROOT / "templates/rate").rglob("*.html"),
     *(ROOT / "static/css").glob("rate*.css"),
     *(ROOT / f"static/js/{name}.js" for name in ("rate", "rate_head", "answers", "corrections", "edits", "copy")),
-    *(ROOT / f"static/js/{name}.js" for name in ("elements", "keys", "online", "rate_reading", "reading", "tools")),
+    *(
+        ROOT / f"static/js/{name}.js"
+        for name in ("elements", "keys", "online", "rate_reading", "reading", "spans", "spans_text", "tools")
+    ),
     *(ROOT / "static/js").glob("chat*.js"),
     *(ROOT / "annotation/services").glob("*.py"),
     *(ROOT / f"annotation/{name}.py" for name in ("access/visitors", "pages/contents", "queries", "models")),

@@ -137,6 +137,7 @@ def confirmed(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("gallery"))
 
 
+CAMPAIGNS = [path("", gallery, name="list"), path("commands/", job, name="commands")]
 urlpatterns = [
     path("", gallery, name="home"),
     path("gallery/", gallery, name="gallery"),
@@ -144,7 +145,7 @@ urlpatterns = [
     path("gallery/refuse/", refuse, name="gallery_refuse"),
     path("gallery/confirmed/", confirmed, name="gallery_confirmed"),
     path("accounts/", include("evalsite.accounts.urls")),
-    path("campaigns/", include(([path("", gallery, name="list")], "campaigns"))),
+    path("campaigns/", include((CAMPAIGNS, "campaigns"))),
     path("analysis/", include(([path("", gallery, name="ratings")], "analysis"))),
     path("help/", include("evalsite.help.urls")),
     path("admin/", admin.site.urls),
