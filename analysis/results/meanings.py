@@ -134,6 +134,7 @@ _TEXTS = {
     "undefined": Meaning("Workers whose answers were all the same, so that nothing can be correlated."),
     "n": Meaning("How many answers the number is from."),
 }
+_MOST_NAMED = 4
 _SAME_AS = {"p Holm": "p (Holm)", "greatest": "largest change", "after Holm": "p (Holm)"}
 _PATTERNS = (
     (re.compile(r"κ of \d+"), Meaning("Agreement beyond chance, with scores put into so many classes.", *_KAPPA)),
@@ -157,4 +158,9 @@ def meanings_of(table: Table) -> list[tuple[str, Meaning]]:
     for column in table.columns:
         if meaning := meaning_of(column):
             headings.setdefault(meaning, []).append(column.name)
-    return [(", ".join(names), meaning) for meaning, names in headings.items()]
+    return [(_named(names), meaning) for meaning, names in headings.items()]
+
+
+def _named(names: list[str]) -> str:
+    """Return headings that mean the same; of many the first and the last."""
+    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} … {names[-1]}"
