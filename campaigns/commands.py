@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import Http404
 from django.urls import reverse
 
+from campaigns.models import Campaign
 from campaigns.navigation import side_bar
 from campaigns.queries import get_campaign_for
 from evalsite.accounts.models import User
@@ -60,7 +61,8 @@ def _pages(user: User) -> Iterator[Command]:
 
 
 def _campaigns(user: User) -> Iterator[Command]:
-    found = user.memberships.filter(campaign__archived_at=None).order_by("-campaign__pk")
+    kept = user.memberships.exclude(campaign__status=Campaign.Status.DELETING)
+    found = kept.filter(campaign__archived_at=None).order_by("-campaign__pk")
     for name, public_id in found.values_list("campaign__name", "campaign__public_id")[:_MOST_CAMPAIGNS]:
         yield Command("Campaign", name, reverse("campaigns:campaign", args=[public_id]))
 

@@ -3,6 +3,8 @@
 // the guides (what the address answers, asked for once), and the buttons and links of this page. A dialog with a combobox: the
 // focus stays in the field, arrow keys choose, Enter goes there.
 
+import { make } from "./elements.js";
+
 const MOST_SHOWN = 12;
 
 /** @typedef {{group: string, title: string, url?: string, element?: HTMLElement}} Command */
@@ -31,14 +33,6 @@ function matching(commands, typed) {
   });
   const begins = (/** @type {Command} */ each) => Number(each.title.toLowerCase().startsWith(wanted));
   return found.sort((a, b) => begins(b) - begins(a)).slice(0, MOST_SHOWN);
-}
-
-/** @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {Record<string, string>} attributes @param {string} [text] */
-function make(tag, attributes, text = "") {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return element;
 }
 
 /** @param {HTMLButtonElement} el */
@@ -115,6 +109,7 @@ export function mount(el) {
 
   field.addEventListener("input", show);
   dialog.addEventListener("keydown", (event) => {
+    if (event.isComposing) return; // Enter and arrows are of the candidates
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
     if (to !== undefined) choose(to);
     else if (event.key === "Enter" && event.target === field) go(chosen);
@@ -127,7 +122,7 @@ export function mount(el) {
   });
   el.addEventListener("click", open);
   document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.repeat || event.key.toLowerCase() !== "k") return;
     event.preventDefault();
     if (dialog.open) dialog.close();
     else if (!document.querySelector("dialog[open]")) open();

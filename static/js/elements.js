@@ -1,5 +1,5 @@
 // @ts-check
-// What scripts of the workers' pages add to a page: elements, and dialogs that are open on top of it.
+// What scripts add to a page: elements, and dialogs that are open on top of it.
 
 /**
  * @template {keyof HTMLElementTagNameMap} Tag

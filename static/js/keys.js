@@ -58,6 +58,7 @@ export function mount(form, lasting) {
     const { altKey, ctrlKey, metaKey, isComposing, repeat, defaultPrevented } = event;
     if (isOff || altKey || ctrlKey || metaKey || isComposing || repeat || defaultPrevented || isTyping(event.target)) return;
     const key = nameOf(event);
+    if (key !== "?" && event.getModifierState("AltGraph")) return; // it writes another letter
     if (key === "?") show();
     else {
       const isOf = (/** @type {Row} */ { keys }) => keys.includes(key.toUpperCase()) || (keys.includes("…") && /^\d$/.test(key));
@@ -92,11 +93,14 @@ function isTyping(target) {
 /** Return the first match that can be seen, in the segment with the focus if it has one. @param {HTMLFormElement} form
  * @param {string} selector */
 function near(form, selector) {
-  const shown = (/** @type {ParentNode | null | undefined} */ el) =>
-    [...(el?.querySelectorAll(selector) ?? [])]
-      .map((each) => /** @type {HTMLElement} */ (each))
-      .find((each) => each.checkVisibility?.() ?? true);
-  return shown(document.activeElement?.closest(".output")) ?? shown(form);
+  return shown(document.activeElement?.closest(".output"), selector) ?? shown(form, selector);
+}
+
+/** Return the first match in an element that can be seen. @param {ParentNode | null | undefined} el @param {string} selector */
+function shown(el, selector) {
+  return [...(el?.querySelectorAll(selector) ?? [])]
+    .map((each) => /** @type {HTMLElement} */ (each))
+    .find((each) => each.checkVisibility?.() ?? true);
 }
 
 /** Return what one goes through: segments where they are asked about, else statements, and the rows of one with several.
@@ -129,16 +133,17 @@ function step(key, form) {
 /** Choose by a digit: how grave the selected error is, or of the statement with the focus, else of the first that is not
  * answered. @param {string} digit @param {HTMLFormElement} form */
 function pick(digit, form) {
-  const panel = near(form, SELECTED);
+  const active = document.activeElement;
+  const panel = shown(active?.closest(".statement, .output") ?? form, SELECTED);
   if (panel) return /** @type {HTMLElement | undefined} */ (panel.querySelectorAll(".spans-severity")[Number(digit) - 1])?.click();
-  const active = document.activeElement, statement = active?.closest(".statement");
+  const statement = active?.closest(".statement");
   const around = active?.closest("[role=radiogroup]") ?? statement ?? active?.closest(".output") ?? form;
   const isAsked = (/** @type {HTMLInputElement} */ each) => !each.disabled && !each.closest("[hidden]");
   const ticks = [...around.querySelectorAll(TICK)].map((each) => /** @type {HTMLInputElement} */ (each)).filter(isAsked);
   const groups = [...new Set(ticks.map((each) => each.name))].map((name) => ticks.filter((each) => each.name === name));
   const group = groups.find((each) => !each.some(({ checked }) => checked)) ?? (groups.length === 1 || statement ? groups[0] : null);
   if (!group) return;
-  const numbers = group.map(({ labels }) => /^\s*(\d)(?!\d)/.exec(labels?.[0]?.textContent ?? "")?.[1]);
+  const numbers = group.map(({ labels }) => /^\s*\+?([-−–]?\d+)/.exec(labels?.[0]?.textContent ?? "")?.[1]);
   const isNumbered = numbers.every(Boolean) && new Set(numbers).size === group.length;
   const chosen = isNumbered ? group[numbers.indexOf(digit)] : group[Number(digit) - 1];
   chosen?.focus();

@@ -1,5 +1,6 @@
 """Running campaigns with small HITs, made straight through the models."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils import timezone
@@ -8,7 +9,7 @@ from annotation.models import Assignment
 from annotation.pages.questions import AnswerKey
 from annotation.services.ratings import save_page
 from campaigns.design.composition import Kind
-from campaigns.models import Campaign, Hit, HitItem
+from campaigns.models import Campaign, Criterion, Hit, HitItem
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
 
@@ -29,6 +30,18 @@ def open_campaign(
             HitItem(hit=hit, position=k + 1, kind=Kind.ORDINARY, output=output, text=output.text)
             for k, output in enumerate(outputs[number * size : (number + 1) * size])
         )
+    return campaign
+
+
+def campaign_asking(owner: User, criteria: Iterable[tuple[str, str, dict[str, Any], dict[str, Any]]]) -> Campaign:
+    """Return a running campaign with a HIT of three items, whose criteria have these statements, responses, settings of
+    the response, and further fields.
+    """
+    campaign = open_campaign(owner, n_hits=1, size=3)
+    campaign.criteria.all().delete()
+    for order, (statement, response, settings, fields) in enumerate(criteria):
+        named = {"order": order, "name": statement, "statement": statement, "response": response, "settings": settings}
+        Criterion.objects.create(campaign=campaign, **named, **fields)
     return campaign
 
 

@@ -43,6 +43,14 @@ def serve(site: Site) -> str:
 
 
 @pytest.fixture
+def complaints() -> Iterator[list[str]]:
+    """What the browser's console complains of (`watching.watch`) fails the test."""
+    found: list[str] = []
+    yield found
+    assert found == []
+
+
+@pytest.fixture
 def in_site(site: Site, django_db_blocker: Any) -> Iterator[None]:
     """Let Django's connection be one to the installation's database: services and commands act in it."""
     with django_db_blocker.unblock(), site.database():

@@ -1,4 +1,4 @@
-"""The command menu: by keyboard, by mouse, on a phone, and as a screen reader is told of it."""
+"""The command menu: by keyboard, by mouse, on a phone, and with what screen readers read of it."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -1,7 +1,7 @@
 """Preferences, best and worst, and rankings in a browser: by mouse, by keyboard alone, with a finger at 360 px."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,17 +15,10 @@ from campaigns.models import Criterion, HitItem
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.answering import PHONE
-from tests.e2e.test_browser_rating import watch
+from tests.e2e.watching import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUESTION = "Which one reads better?"
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Correcting a text in a browser: by keyboard alone, and with a finger at 360 px, a reload and a second tab between."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,17 +13,10 @@ from campaigns.responses.edit import replay
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.answering import PHONE
-from tests.e2e.test_browser_rating import watch
+from tests.e2e.watching import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUTPUT = "\nThe cat 🐈 sat\non the mat."
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
 
 
 @pytest.fixture

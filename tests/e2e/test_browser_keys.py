@@ -1,6 +1,5 @@
 """Single keys on workers' pages: they choose, go on and mark, are listed, and never take what is typed in a field."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,12 +8,12 @@ from playwright.sync_api import Page, expect
 from annotation.access.tokens import token_of
 from annotation.models import NO_REASON, Response
 from annotation.services.assignments import start_assignment
-from campaigns.models import Campaign, Criterion
+from campaigns.models import Campaign
 from evalsite.accounts.models import User
-from tests.annotation.open_campaigns import open_campaign
+from tests.annotation.open_campaigns import campaign_asking
 from tests.e2e.answering import press
-from tests.e2e.test_browser_rating import watch
 from tests.e2e.test_browser_spans import ESA, MQM, campaign_of, in_segment, target
+from tests.e2e.watching import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
@@ -26,22 +25,8 @@ CRITERIA: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
-
-
-@pytest.fixture
 def campaign(owner: User) -> Campaign:
-    campaign = open_campaign(owner, n_hits=1, size=3)
-    campaign.criteria.all().delete()
-    for order, (statement, response, settings, fields) in enumerate(CRITERIA):
-        Criterion.objects.create(
-            campaign=campaign, order=order, name=statement, statement=statement, response=response, settings=settings,
-            **fields,
-        )  # fmt: skip
-    return campaign
+    return campaign_asking(owner, CRITERIA)
 
 
 def open_hit(page: Page, address: str, campaign: Campaign, complaints: list[str]) -> Page:
@@ -82,6 +67,29 @@ def test_an_item_is_answered_by_single_keys(item: Page) -> None:
     press(item, "n")
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
     assert kept()[:3] == [(1, "scale", None, NO_REASON), (1, "choice", ["rude"], ""), (1, "slider", 100, "")]
+
+
+def test_a_digit_chooses_the_point_that_has_it(page: Page, live_server, owner: User, complaints: list[str]) -> None:
+    points = "\n".join(map(str, range(11)))
+    asked = [("How likely?", "scale", {"labels": points}, {}), ("Better?", "scale", {"labels": "-1\n0\n1"}, {})]
+    item = open_hit(page, live_server.url, campaign_asking(owner, asked), complaints)
+    press(item, "3")
+    expect(item.locator(".statement").first.get_by_role("radio", name="3", exact=True)).to_be_checked()
+    press(item, "j", "1")
+    expect(item.locator(".statement").last.get_by_role("radio", name="1", exact=True)).to_be_checked()
+
+
+def test_a_digit_marks_nothing_in_a_segment_that_was_left(
+    page: Page, live_server, owner: User, complaints: list[str]
+) -> None:
+    item = open_hit(page, live_server.url, campaign_of(owner, ESA, with_slider=True), complaints)
+    expect(target(item, 2)).to_be_visible()
+    press(item, "j")
+    expect(target(item)).to_be_focused()
+    press(item, "Shift+ArrowRight", "j")
+    expect(target(item, 2)).to_be_focused()
+    press(item, "2")
+    expect(item.locator(".spans-list li")).to_have_count(0)
 
 
 def test_what_is_typed_in_a_field_is_taken_by_no_key(item: Page) -> None:

@@ -2,7 +2,6 @@
 
 import io
 import re
-from collections.abc import Iterator
 
 import pytest
 from PIL import Image
@@ -15,6 +14,7 @@ from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.answering import PHONE, press_at
+from tests.e2e.watching import watch
 from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,22 +26,6 @@ def campaign(owner: User) -> Campaign:
     campaign = open_campaign(owner, consent="We keep your ratings.", minutes_per_hit=5)
     Criterion.objects.create(campaign=campaign, order=2, name="fluency", statement="Answer B reads well.")
     return campaign
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    """What the browser's console complains of fails the test."""
-    found: list[str] = []
-    yield found
-    assert found == []
-
-
-def watch(page: Page, complaints: list[str]) -> Page:
-    page.on(
-        "console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None
-    )
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    return page
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """How workers read: texts side by side, larger letters, spacing, dark, and how long the rest takes."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -14,7 +12,7 @@ from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.answering import PHONE, press
 from tests.e2e.test_browser_kept import NO_STORAGE
-from tests.e2e.test_browser_rating import watch
+from tests.e2e.watching import watch
 from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,13 +23,6 @@ OUTPUTS = (
     "قطار بازل يغادر اليوم من الرصيف الخامس.",
 )
 N_ITEMS = 8
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
 
 
 @pytest.fixture
@@ -63,7 +54,8 @@ def box(shown: Locator) -> dict[str, float]:
 
 
 def is_beside(page: Page) -> bool:
-    source, output = (box(page.locator(".text").nth(place)) for place in (0, 1))
+    boxes = "texts => texts.slice(0, 2).map((text) => text.getBoundingClientRect().toJSON())"
+    source, output = page.locator(".text").evaluate_all(boxes)  # at once: images may still come
     if source["y"] == output["y"]:
         assert source["width"] == output["width"]
         assert source["x"] + source["width"] < output["x"]
@@ -195,15 +187,15 @@ def test_browser_letters_of_images_grow_and_stay_sharp(item: Page, width: int) -
 def test_browser_the_time_left_is_told_after_five_items(page: Page, live_server, campaign: Campaign) -> None:
     page.clock.install()
     page.goto(address_of(live_server, campaign))
-    told = page.locator(".time-left")
+    left = page.locator(".time-left")
     for seconds in (60, 120, 3_600, 120, 120):  # a break does not count
-        expect(told).to_be_empty()
+        expect(left).to_be_empty()
         page.clock.run_for(seconds * 1000)
         go_on(page)
-    expect(told).to_have_text("about 6 minutes left")
+    expect(left).to_have_text("about 6 minutes left")
     assert Response.objects.count() == 5
     page.reload()
-    expect(told).to_have_text("about 6 minutes left")
+    expect(left).to_have_text("about 6 minutes left")
 
 
 def test_browser_on_a_phone_it_is_chosen_with_a_finger(browser, live_server, campaign: Campaign) -> None:

@@ -1,6 +1,5 @@
 """Labelled points, numbers, options and texts in a browser: by mouse, by keyboard alone, with a finger at 360 px."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,9 +10,9 @@ from annotation.models import Assignment, Response
 from annotation.services.assignments import start_assignment
 from campaigns.models import Campaign, Criterion
 from evalsite.accounts.models import User
-from tests.annotation.open_campaigns import open_campaign
+from tests.annotation.open_campaigns import campaign_asking
 from tests.e2e.answering import PHONE
-from tests.e2e.test_browser_rating import watch
+from tests.e2e.watching import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
@@ -28,21 +27,7 @@ CRITERIA: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 @pytest.fixture
 def campaign(owner: User) -> Campaign:
     """A running campaign with a statement of each response kind and a HIT of three items."""
-    campaign = open_campaign(owner, n_hits=1, size=3)
-    campaign.criteria.all().delete()
-    for order, (statement, response, settings, fields) in enumerate(CRITERIA):
-        Criterion.objects.create(
-            campaign=campaign, order=order, name=statement, statement=statement, response=response, settings=settings,
-            **fields,
-        )  # fmt: skip
-    return campaign
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
+    return campaign_asking(owner, CRITERIA)
 
 
 @pytest.fixture

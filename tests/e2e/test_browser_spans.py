@@ -1,7 +1,6 @@
 """Marking errors in a browser: by mouse, by keyboard alone, with a finger at 360 px; a reload, a second tab."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from campaigns.models import Campaign, Criterion, HitItem, Source
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
 from tests.e2e.answering import PHONE
-from tests.e2e.test_browser_rating import watch
+from tests.e2e.watching import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # The second character is one to Python and two to JavaScript, the é is two characters that are seen as one.
@@ -39,13 +38,6 @@ def campaign_of(owner: User, settings: dict[str, Any], *, with_slider: bool) -> 
     if with_slider:
         Criterion.objects.create(campaign=campaign, order=1, name="score", statement="How good is it?")
     return campaign
-
-
-@pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    found: list[str] = []
-    yield found
-    assert found == []
 
 
 def path_of(campaign: Campaign) -> str:
