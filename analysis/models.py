@@ -175,12 +175,16 @@ class AnalysisRun(models.Model):
         """Where the tables, figures and package of this run are kept (`evalsite.lib.media`)."""
         return f"runs/{self.pk}"
 
+    _read: tuple[Any, Result] | None = None  # a report, and the result that was read from it
+
     @property
     def result(self) -> Result:
-        """What the report says; only of a run that has it."""
+        """What the report says; only of a run that has it. A report is read once."""
         from analysis.results.reading import read_result  # it imports all methods and questions
 
-        return read_result(self.report)
+        if self._read is None or self._read[0] is not self.report:
+            self._read = self.report, read_result(self.report)
+        return self._read[1]
 
     @property
     def shown(self) -> Result | None:

@@ -126,8 +126,8 @@ class Asked:
 
     def scores_in(self, report: Report) -> Floats:
         """Return the scores of a report in `order`, (n_systems,); NaN where it has none."""
-        found = result_of(report).scores
-        return or_nan(found.get(name) for name in self.order)
+        of_report = self.scored if report is self.report else result_of({"summary": report["summary"]})
+        return or_nan(of_report.scores.get(name) for name in self.order)
 
     def without(self, workers: Collection[str]) -> Report:
         """Return the analysis without these workers."""

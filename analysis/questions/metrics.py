@@ -1,7 +1,7 @@
 """Metrics against people: which metrics rank systems, and judge outputs, as the human ratings do (METHOD §7)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def _correlations(found: MetricsAgainstPeople) -> Section:
     figure = Figure(
         "metric-systems",
         "Metrics and human scores of systems",
-        Picture.of(drawings.draw_systems, found),
+        Picture.of(drawings.draw_systems, _drawn(found)),
         f"For each metric a scatter plot of its scores and the {found.measure} of the systems, which have "
         "their human rank.",
         "Each number is a system, by its rank with people; where numbers would overlap, the better one is shown."
@@ -109,6 +109,14 @@ def _correlations(found: MetricsAgainstPeople) -> Section:
     )
     heading = "Do metrics rank the systems as people do?"
     return Section("metrics", heading, _best_and_worst(found), tables, [figure], PAGE)
+
+
+def _drawn(found: MetricsAgainstPeople, *, has_points: bool = False) -> MetricsAgainstPeople:
+    """Return what a figure keeps of metrics: no outputs apart, and points of outputs only if it draws them."""
+    metrics = [
+        replace(metric, disagreements=(), scatter=metric.scatter if has_points else None) for metric in found.metrics
+    ]
+    return replace(found, metrics=metrics)
 
 
 def _interval_cells(over_systems: SystemCorrelations) -> list[Cell]:
@@ -160,7 +168,7 @@ def _ranks(found: MetricsAgainstPeople) -> Section:
     figure = Figure(
         "metric-ranks",
         "Ranks by people and metrics",
-        Picture.of(drawings.draw_ranks, found),
+        Picture.of(drawings.draw_ranks, _drawn(found)),
         "A line for each system from its rank by people to its rank by each metric.",
         "Strong lines: the systems that a metric moves most." + _first_only(metrics),
     )
@@ -258,7 +266,7 @@ def _williams(found: MetricsAgainstPeople) -> list[Section]:
     figure = Figure(
         "williams",
         "Williams' test",
-        Picture.of(drawings.draw_williams, found),
+        Picture.of(drawings.draw_williams, _drawn(found)),
         "Heatmap of p of Williams' test, coloured where the row's metric correlates better than the column's.",
     )
     return [
@@ -318,7 +326,7 @@ def _segments(found: MetricsAgainstPeople) -> Section:
     figure = Figure(
         "metric-segments",
         "Metrics and human scores of single outputs",
-        Picture.of(drawings.draw_segments, found),
+        Picture.of(drawings.draw_segments, _drawn(found, has_points=True)),
         "For each metric a scatter plot of outputs, metric to the right and people upwards, with a LOWESS line.",
         "The line is LOWESS; of more than 1,000 outputs, 1,000 drawn at random." + _first_only(metrics),
     )

@@ -166,11 +166,13 @@ class Picture:
     def __call__(self, theme: Theme) -> "Drawing":
         """Return the drawing in the colours of a theme; raise DomainError unless the function is one that draws."""
         module, _, name = _MOVED.get(self.drawn_by, self.drawn_by).rpartition(".")
-        draw = getattr(import_module(module), name)
-        taken = inspect.signature(draw).parameters
-        if "theme" not in taken:  # a report may come from others, and name anything
-            raise DomainError("unreadable_result", f"{self.drawn_by} draws no figure.")
-        values = {name: from_json(value, taken[name].annotation) for name, value in self.values.items()}
+        try:
+            draw = getattr(import_module(module), name)
+            taken = inspect.signature(draw).parameters
+            kinds = {parameter: taken[parameter].annotation for parameter in (*self.values, "theme")}
+        except (ImportError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DomainError("unreadable_result", f"{self.drawn_by} draws no such figure.") from error
+        values = {parameter: from_json(value, kinds[parameter]) for parameter, value in self.values.items()}
         drawing: Drawing = draw(**values, theme=theme)
         return drawing
 

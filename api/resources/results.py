@@ -209,11 +209,16 @@ class ReportShape(serializers.Serializer[Any]):
     comparisons = serializers.JSONField(required=False, help_text="Of direct assessment.")
     intervals = serializers.JSONField(required=False, help_text="Of 95 %, by system; of direct assessment.")
     worker_table = serializers.JSONField(required=False)
-    pairs = serializers.JSONField(required=False, help_text="The differences of every two systems, by other methods.")
+    pairs = serializers.JSONField(required=False, help_text="Of every two systems, the better one first.")
     questions = serializers.JSONField(
         required=False,
         help_text="Answers, such as of sensitivity and metrics; `refused` says why there is none.",
     )
+    version = serializers.IntegerField(required=False, help_text="Of the shape of the report; 1 where it is left out.")
+    findings = serializers.ListField(required=False, child=serializers.CharField(), help_text="Sentences.")
+    headline = serializers.CharField(required=False)
+    paper = serializers.JSONField(required=False, help_text="Sentences: `scored`, `compared`, `found`, `effects`.")
+    sections = serializers.JSONField(required=False, help_text="What pages show; tables have an address of their own.")
 
 
 class ReportOf(Resource):

@@ -1,7 +1,6 @@
 """What a paper says of a study of direct assessment: its scores, its tests, and what they found."""
 
 from analysis.methods.study.direct_assessment import N_BOOTSTRAP
-from analysis.results.findings import find
 from analysis.results.paper.texts import MOST_NAMED, listed
 from analysis.results.result import Pair, RecommendedPairs, Result, SettingsUsed
 from analysis.results.words import number
@@ -71,13 +70,13 @@ def _looks(found: RecommendedPairs) -> list[str]:
 
 def results(result: Result) -> list[str]:
     """Return who beats whom at which level, clusters, what is undecided, and how reliable it is."""
-    *systems, workers = find(result) if len(find(result)) > 1 else ["", *find(result)]
+    *systems, workers = result.findings
     scored = list(result.scored.items())
     said = [workers]
     if len(scored) > 1:
         (first, high), (last, low) = scored[0], scored[-1]
         said.append(f"Mean z lies between {number(low)} ({last}) and {number(high)} ({first}).")
-    said += [sentence for sentence in systems if sentence]
+    said += systems
     clusters = result.summary.clusters
     if isinstance(clusters, list) and 1 < len(clusters) < len(scored) <= MOST_NAMED:
         said.append(f"Systems form {len(clusters)} clusters, best first: {'; '.join(map(', '.join, clusters))}.")

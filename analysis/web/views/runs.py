@@ -121,7 +121,8 @@ def run_progress(run: AnalysisRun) -> dict[str, Any] | None:
     """Return how far a run is, as jobs/progress.html shows it; None without a job."""
     if run.job is None:
         return None
-    return job_state(run.job) | {"url": reverse("analysis:run_job", args=[run.pk]), "partial": run.shown is not None}
+    has_part = run.report is not None or run.first_report is not None
+    return job_state(run.job) | {"url": reverse("analysis:run_job", args=[run.pk]), "partial": has_part}
 
 
 @never_cache
