@@ -231,7 +231,8 @@ _PAGE = "<!doctype html><html lang=en><title>t</title><meta name=viewport conten
         ("<nav class=side aria-label=s><p style='height:701px'>Long</nav>", "the side bar ends at 7"),
         pytest.param(
             "<i id=a></i><p style='height:600px'>Low"
-            "<script>onload = () => setTimeout(() => a.style = 'display:block;padding:99px', 50)</script>",
+            "<script>const move = () => a.style = 'display:block;padding:99px';"
+            "new PerformanceObserver(move).observe({type: 'paint', buffered: true})</script>",
             "the page moved by 0.",
         ),
     ],
