@@ -2,4 +2,4 @@ from django.apps import AppConfig
 
 
 class AnalysisConfig(AppConfig):
-    name = "analysis"
+    name = __name__.rpartition(".")[0]

@@ -2,4 +2,4 @@ from django.apps import AppConfig
 
 
 class AnnotationConfig(AppConfig):
-    name = "annotation"
+    name = __name__.rpartition(".")[0]

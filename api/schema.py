@@ -11,6 +11,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
+from api.access import BrowserSession, TokenAuthentication
 from api.idempotency import HEADER
 from api.problems import MEDIA_TYPE, Problem
 from api.shapes import shape_of
@@ -29,7 +30,7 @@ _TYPES: list[tuple[type[forms.Field], Any]] = [
 class TokenScheme(OpenApiAuthenticationExtension):
     """How a token is sent."""
 
-    target_class = "api.access.TokenAuthentication"
+    target_class = TokenAuthentication
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
@@ -40,7 +41,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
 class SessionScheme(OpenApiAuthenticationExtension):
     """The session of somebody who has signed in on the pages."""
 
-    target_class = "api.access.BrowserSession"
+    target_class = BrowserSession
     name = "session"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def any_or_null(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 def describe_groups(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Name the groups of operations, in the order of their addresses, as the modules of their resources do."""
     found = dict.fromkeys(each["tags"][0] for path in result["paths"].values() for each in path.values())
-    texts = {name: (import_module(f"api.resources.{name}").__doc__ or "").partition("\n")[0] for name in found}
+    texts = {name: (import_module(f"..resources.{name}", __name__).__doc__ or "").partition("\n")[0] for name in found}
     return result | {"tags": [{"name": name, "description": text} for name, text in texts.items()]}
 
 

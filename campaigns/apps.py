@@ -2,4 +2,4 @@ from django.apps import AppConfig
 
 
 class CampaignsConfig(AppConfig):
-    name = "campaigns"
+    name = __name__.rpartition(".")[0]

@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from django.conf import settings
-
 from campaigns.contracts.method import AnsweredCriterion, CampaignMethod, NamedCriterion
 from campaigns.contracts.protocol import Scope
 from campaigns.responses import get_response_kind
 from evalsite.lib.plugins import Registry
 
-methods: Registry[type[CampaignMethod]] = Registry("method", settings.EVALSITE_RESPONSE_METHODS)
+methods: Registry[type[CampaignMethod]] = Registry("method", "EVALSITE_RESPONSE_METHODS")
 
 
 class Scoped(Protocol):

@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
-from django.utils.module_loading import import_string
 
 from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, RESULT_PAGES, ResultPage
 from campaigns.models import Campaign
@@ -17,6 +15,7 @@ from evalsite.jobs.models import Job
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import DomainError
 from evalsite.lib.navigation import Link, LinkGroup, SideBar
+from evalsite.lib.plugins import listed, load
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ def side_bar(
 def _states(campaign: Campaign) -> dict[str, str]:
     """Return how far each stage is, in a few words; of results, what `EVALSITE_RESULTS_STATE` says."""
     designs = {_Status.DRAFT: "draft", _Status.READY: "ready to launch"}
-    results = import_string(settings.EVALSITE_RESULTS_STATE)(campaign) if campaign.is_launched else ""
+    results = load(listed("EVALSITE_RESULTS_STATE"))(campaign) if campaign.is_launched else ""
     return {
         _DESIGN: designs.get(_Status(campaign.status), "complete"),
         _RECRUIT: campaign.crowd_platform.title,

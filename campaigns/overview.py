@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.conf import settings
-from django.utils.module_loading import import_string
-
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
+from evalsite.lib.plugins import listed, load
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class OverviewPart:
 
 def overview_parts(campaign: Campaign, user: User) -> list[OverviewPart]:
     """Return what the functions that `EVALSITE_OVERVIEW` names say of a launched campaign, in their order."""
-    found = (import_string(path)(campaign, user) for path in settings.EVALSITE_OVERVIEW)
+    found = (load(path)(campaign, user) for path in listed("EVALSITE_OVERVIEW"))
     return [part for part in found if part]
 
 

@@ -2,4 +2,4 @@ from django.apps import AppConfig
 
 
 class CrowdConfig(AppConfig):
-    name = "crowd"
+    name = __name__.rpartition(".")[0]

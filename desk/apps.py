@@ -2,4 +2,4 @@ from django.apps import AppConfig
 
 
 class DeskConfig(AppConfig):
-    name = "desk"
+    name = __name__.rpartition(".")[0]

@@ -28,7 +28,22 @@ from evalsite.lib.env import (
     env_token,
 )
 from evalsite.lib.folders import SITE_FILES, default_data_folder
+from evalsite.lib.plugins import place_of
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
+from evalsite.plug_ins import (  # noqa: F401
+    EVALSITE_CONNECTORS,
+    EVALSITE_INVITED,
+    EVALSITE_METHODS,
+    EVALSITE_METRICS,
+    EVALSITE_OVERVIEW,
+    EVALSITE_PLATFORMS,
+    EVALSITE_PROTOCOLS,
+    EVALSITE_QUESTIONS,
+    EVALSITE_RECORDS,
+    EVALSITE_RESPONSE_METHODS,
+    EVALSITE_RESPONSES,
+    EVALSITE_RESULTS_STATE,
+)
 
 BASE_DIR = SITE_FILES  # templates, static files, guides, examples
 DATA_DIR = Path(os.environ.get("EVALSITE_DATA") or default_data_folder()).absolute()
@@ -80,12 +95,7 @@ INSTALLED_APPS = [
     "evalsite.accounts",
     "evalsite.jobs",
     "evalsite.audit",
-    "campaigns",
-    "annotation",
-    "analysis",
-    "crowd",
-    "api",
-    "desk",
+    *map(place_of, ("campaigns", "annotation", "analysis", "crowd", "api", "desk")),
 ]
 
 MIDDLEWARE = [
@@ -187,8 +197,6 @@ OIDC_EMAIL_IS_VERIFIED = env_bool("OIDC_EMAIL_IS_VERIFIED", False)
 OIDC_NEW_ACCOUNTS = env_choice("OIDC_NEW_ACCOUNTS", ("NONE", "RESEARCHER", "ADMINISTRATOR"))
 # Who asks for the second factor: the site; the provider, where its `amr` says so; always the provider.
 OIDC_SECOND_FACTOR = env_choice("OIDC_SECOND_FACTOR", ("SITE", "AMR", "PROVIDER"))
-# Says whether an address was invited, by apps that invite people.
-EVALSITE_INVITED = ["campaigns.invitations.is_invited"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -285,142 +293,6 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-# --- Plug-ins: a file or folder, and a line
-EVALSITE_PROTOCOLS = [
-    "campaigns.protocols.mrc.MrcAdequacy",
-    "campaigns.protocols.mrc.MrcFluency",
-    "campaigns.protocols.qg.QuestionGeneration",
-    "campaigns.protocols.custom.Translation",
-    "campaigns.protocols.custom.Summary",
-    "campaigns.protocols.custom.Likert",
-    "campaigns.protocols.preference.Preference",
-    "campaigns.protocols.ranking.Ranking",
-    "campaigns.protocols.ranking.BestWorst",
-    "campaigns.protocols.magnitude.RankMe",
-    "campaigns.protocols.magnitude.MagnitudeEstimation",
-    "campaigns.protocols.document.Mqm",
-    "campaigns.protocols.document.Esa",
-    "campaigns.protocols.document.Sqm",
-    "campaigns.protocols.document.DocumentAssessment",
-    "campaigns.protocols.custom.Custom",
-    "campaigns.protocols.dialogue.DialogueFree",
-    "campaigns.protocols.dialogue.DialogueIcebreaker",
-    "campaigns.protocols.compare_chats.CompareChats",
-    "campaigns.protocols.dialogue.StaticDialogue",
-    "campaigns.protocols.dialogue.DialogueTurn",
-    "campaigns.protocols.ssa.SensibleSpecific",
-    "campaigns.protocols.ssa.SensibleSpecificChats",
-    "campaigns.protocols.fact_count.FactCount",
-    "campaigns.protocols.option_selection.OptionSelection",
-    "campaigns.protocols.post_edit.PostEdit",
-]
-
-EVALSITE_RESPONSES = [
-    "campaigns.responses.slider.Slider",
-    "campaigns.responses.scale.Scale",
-    "campaigns.responses.number.Number",
-    "campaigns.responses.choice.Choice",
-    "campaigns.responses.text.FreeText",
-    "campaigns.responses.spans.Spans",
-    "campaigns.responses.edit.Edit",
-    "campaigns.responses.preference.Preference",
-    "campaigns.responses.best_worst.BestWorst",
-    "campaigns.responses.ranking.Ranking",
-]
-
-EVALSITE_PLATFORMS = [
-    "campaigns.platforms.link.plugin.Link",
-    "campaigns.platforms.mturk.plugin.MTurk",
-    "campaigns.platforms.prolific.plugin.Prolific",
-]
-
-EVALSITE_CONNECTORS = [
-    "campaigns.connectors.openai_chat.plugin.OpenAIChat",
-    "campaigns.connectors.http_json.plugin.HttpJson",
-    "campaigns.connectors.python.plugin.PythonClass",
-    "campaigns.connectors.retrieval.plugin.Retrieval",
-    "campaigns.connectors.degraded.plugin.Degraded",
-]
-
-# What the overview of a launched campaign shows; the first that has something to do is what to do next.
-EVALSITE_OVERVIEW = [
-    "crowd.overview.platform_part",
-    "annotation.monitoring.overview.progress_part",
-    "analysis.web.overview.stopping_part",
-    "analysis.web.overview.finding_part",
-]
-
-# What side bars say of the results of a launched campaign, in a few words.
-EVALSITE_RESULTS_STATE = "analysis.web.overview.results_state"
-
-# What each app keeps of a campaign; those that refer to rows of others first.
-EVALSITE_RECORDS = [
-    "api.records.ApiRecords",
-    "crowd.records.CrowdRecords",
-    "analysis.web.records.AnalysisRecords",
-    "annotation.records.AnnotationRecords",
-    "campaigns.services.deletion.CampaignRecords",
-]
-
-# How each kind of response is read and analysed; a protocol names its method.
-EVALSITE_RESPONSE_METHODS = [
-    "analysis.methods.direct_assessment.DirectAssessmentMethod",
-    "analysis.methods.spans.Spans",
-    "analysis.methods.esa.Esa",
-    "analysis.methods.ordinal.Ordinal",
-    "analysis.methods.preference.Preference",
-    "analysis.methods.ranking.Ranking",
-    "analysis.methods.best_worst.BestWorst",
-    "analysis.methods.choice.Choice",
-    "analysis.methods.edits.PostEdits",
-    "analysis.methods.fact_count.FactCount",
-    "analysis.methods.magnitude.Magnitude",
-    "analysis.methods.ssa.Ssa",
-]
-
-# The parts of direct assessment.
-EVALSITE_METHODS = [
-    "analysis.methods.study.direct_assessment.DirectAssessment",
-    "analysis.methods.study.recommended_comparison.RecommendedComparison",
-    "analysis.methods.study.core_statistics.CoreStatistics",
-    "analysis.methods.study.dialogue.Dialogue",
-    "analysis.methods.study.replies.Replies",
-    "analysis.methods.study.contrasts.Contrasts",
-    "analysis.methods.study.corpus.CorpusComparison",
-    "analysis.methods.study.pools.Pools",
-    "analysis.methods.study.criteria.BetweenCriteria",
-]
-
-# Questions that are asked of responses of every kind, in the order of their sections.
-EVALSITE_QUESTIONS = [
-    "analysis.questions.pairs.Pairs",
-    "analysis.questions.reliability.Reliability",
-    "analysis.questions.halves.Halves",
-    "analysis.questions.pools.Pools",
-    "analysis.questions.circular_triads.CircularTriads",
-    "analysis.questions.sensitivity.Sensitivity",
-    "analysis.questions.metrics.Metrics",
-    "analysis.questions.metric_votes.MetricVotes",
-    "analysis.questions.assistance.Assistance",
-]
-
-# Kinds of metrics that can be computed from outputs and references.
-EVALSITE_METRICS = [
-    "analysis.metrics.kinds.bleu.Bleu",
-    "analysis.metrics.kinds.bleu.Gleu",
-    "analysis.metrics.kinds.rouge.RougeL",
-    "analysis.metrics.kinds.meteor.Meteor",
-    "analysis.metrics.kinds.edits.Chrf",
-    "analysis.metrics.kinds.edits.Ter",
-    "analysis.metrics.kinds.qbleu.QBleu",
-    "analysis.metrics.kinds.qascore.QAScore",
-    "analysis.metrics.kinds.bertscore.BertScore",
-    "analysis.metrics.kinds.fed.FedReply",
-    "analysis.metrics.kinds.fed.FedDialogue",
-    "analysis.metrics.kinds.usr.UsrMasked",
-    "analysis.metrics.kinds.usr.UsrRetrieval",
-    "analysis.metrics.kinds.usr.UsrFact",
-]
 # Where an administrator puts the folders of neural models, and how many texts these read at once.
 EVALSITE_MODELS = Path(os.environ.get("EVALSITE_MODELS") or DATA_DIR / "models")
 MODEL_BATCH = max(env_int("MODEL_BATCH", 16), 1)
@@ -495,16 +367,16 @@ AUDIT_LOG_DAYS = env_int("AUDIT_LOG_DAYS", 730)
 # --- The API
 REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
-    "DEFAULT_SCHEMA_CLASS": "api.schema.OperationSchema",
+    "DEFAULT_SCHEMA_CLASS": place_of("api.schema.OperationSchema"),
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "evalsite",
     "VERSION": __version__,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
-    "PREPROCESSING_HOOKS": ["api.schema.only_operations"],
+    "PREPROCESSING_HOOKS": [place_of("api.schema.only_operations")],
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": ["api.schema.any_or_null", "api.schema.describe_groups"],
+    "POSTPROCESSING_HOOKS": [place_of("api.schema.any_or_null"), place_of("api.schema.describe_groups")],
 }
 # Requests of one token, or of one browser, in a minute.
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)

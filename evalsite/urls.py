@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 import analysis.urls
 import annotation.urls
 from evalsite.accounts.views import admin_sign_in
+from evalsite.lib.plugins import place_of
 
 handler500 = "evalsite.web.server_error"
 urlpatterns = [
@@ -14,17 +15,17 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
     path("jobs/", include("evalsite.jobs.urls")),
-    path("campaigns/", include("campaigns.urls")),
-    path("analysis/", include("analysis.urls")),
+    path("campaigns/", include(place_of("campaigns.urls"))),
+    path("analysis/", include(analysis.urls)),
     path("shared/", include(analysis.urls.shared)),
     path("campaigns/", include(annotation.urls.monitoring_pages)),
-    path("campaigns/", include("crowd.urls")),
-    path("api/v1/", include("api.urls")),
+    path("campaigns/", include(place_of("crowd.urls"))),
+    path("api/v1/", include(place_of("api.urls"))),
     path("help/", include("evalsite.help.urls")),
     # Passwords are entered on one page, which counts attempts.
     path("admin/database/login/", admin_sign_in),
     path("admin/database/password_change/", RedirectView.as_view(pattern_name="accounts:password")),
     path("admin/database/", admin.site.urls),
-    path("admin/", include("desk.urls")),
-    path("", include("desk.probe_urls")),
+    path("admin/", include(place_of("desk.urls"))),
+    path("", include(place_of("desk.probe_urls"))),
 ]

@@ -1,6 +1,7 @@
 """The wheel, installed apart from this checkout: it serves the demo, analyses a file, is backed up and restored."""
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -16,11 +17,12 @@ from zipfile import ZipFile
 import httpx
 import pytest
 
+from evalsite.lib.folders import APPS
 from tests.services import free_port, site_answers, wait_until
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (
-    *("evalsite", "campaigns", "annotation", "analysis", "crowd", "api", "desk", "simulators"),
+    *("evalsite", *APPS),
     *("templates", "static", "docs", "examples", "setup.py", "pyproject.toml", "README.md", "LICENSE"),
 )
 
@@ -61,8 +63,8 @@ class Installed:
     def __init__(self, folder: Path, wheel: Path) -> None:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
         run_pip("--python", str(folder / "venv/bin/python"), "install", "--no-deps", "--no-index", str(wheel))
-        [packages] = (folder / "venv").glob("lib/python*/site-packages")
-        (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
+        [self.packages] = (folder / "venv").glob("lib/python*/site-packages")
+        (self.packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
         self.program = folder / "venv/bin/evalsite"
         self.folder = folder / "work"
         # Folders of a researcher that have the names of packages of ours.
@@ -70,7 +72,7 @@ class Installed:
             (self.folder / name).mkdir(parents=True)
             (self.folder / name / "__init__.py").write_text("raise SystemExit('a folder of somebody else')")
         self.home = folder / "home"
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home)}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "PYTHONPATH": str(self.folder)}
 
     def run(self, *arguments: str, **environment: str) -> str:
         """Run `evalsite arguments…`; return what it printed."""
@@ -134,15 +136,22 @@ def contents(folder: Path) -> tuple[list[str], dict[str, bytes]]:
 
 def test_the_wheel_has_what_is_read_and_nothing_of_the_tests(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if not name.endswith("/")}
-    packages = [name for name in SOURCES if (ROOT / name / "__init__.py").exists()]
-    wanted = {path.relative_to(ROOT).as_posix() for name in packages for path in (ROOT / name).rglob("*")}
-    others = {path for name in ("templates", "static", "docs", "examples") for path in (ROOT / name).rglob("*")}
-    wanted |= {f"evalsite/files/{path.relative_to(ROOT).as_posix()}" for path in others}
-    wanted = {
-        name for name in wanted if (ROOT / name.removeprefix("evalsite/files/")).is_file() and "__pycache__" not in name
+        names = {name for name in archive.namelist() if not name.endswith("/") and ".dist-info/" not in name}
+    folders = {"evalsite": ""} | dict.fromkeys(APPS, "evalsite/")
+    folders |= dict.fromkeys(("templates", "static", "docs", "examples"), "evalsite/files/")
+    files = {path: place for name, place in folders.items() for path in (ROOT / name).rglob("*") if path.is_file()}
+    assert names == {
+        place + path.relative_to(ROOT).as_posix() for path, place in files.items() if "__pycache__" not in path.parts
     }
-    assert {name for name in names if ".dist-info/" not in name} == wanted
+
+
+def test_packages_are_installed_in_one_whose_modules_import_from_it(installed: Installed) -> None:
+    ours = {path.name for path in installed.packages.iterdir()} - {"dependencies.pth", "__pycache__"}
+    assert {name.partition("-")[0] for name in ours} == {"evalsite"}
+    for path in (installed.packages / "evalsite").rglob("*.py"):
+        if "files" not in path.relative_to(installed.packages / "evalsite").parts:
+            found = re.findall(rf"^\s*(?:from|import) ({'|'.join(APPS)})\b", path.read_text("utf-8"), re.MULTILINE)
+            assert not found, f"{path} imports {found[0]}, whoever's that is"
 
 
 def test_a_file_is_analysed_where_folders_have_the_names_of_our_packages(installed: Installed) -> None:

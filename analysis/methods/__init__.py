@@ -1,5 +1,5 @@
 """Response methods: how each kind of response is read and analysed. A file each, and a line in
-`settings.EVALSITE_RESPONSE_METHODS`.
+`EVALSITE_RESPONSE_METHODS`.
 
 A protocol names its method. The parts of which a *study* of direct assessment is made are in `analysis.methods.study`.
 """

@@ -59,7 +59,7 @@ class StudyData:
 
 
 class DirectAssessmentMethod(ResponseMethod[StudyData]):
-    """The analysis of studies, whose parts are the methods of `settings.EVALSITE_METHODS`."""
+    """The analysis of studies, whose parts are the methods of `EVALSITE_METHODS`."""
 
     slug = DEFAULT
     title = "Direct assessment"

@@ -1,4 +1,4 @@
-"""Questions that are asked of responses of every kind. A file each, and a line in `settings.EVALSITE_QUESTIONS`.
+"""Questions that are asked of responses of every kind. A file each, and a line in `EVALSITE_QUESTIONS`.
 
 A question knows neither what was answered nor how it is analysed: it analyses again, otherwise, and says what changes.
 """
@@ -10,8 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic
 
 import numpy as np
-from django.conf import settings as site
-from django.utils.module_loading import import_string
 
 from analysis.data.compared import ComparedPairs
 from analysis.data.judgements import Judgements
@@ -29,6 +27,7 @@ from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
 from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.plugins import listed, load
 from evalsite.lib.typed_json import to_json
 
 _COUNT = {Verdict.PASSED.name.lower(), Verdict.TRUSTED.name.lower()}
@@ -177,7 +176,7 @@ class Question(ABC, Generic[Answer]):
 
 def list_questions() -> list[Question[Any]]:
     """Return the questions of the settings, in their order."""
-    return [import_string(path)() for path in site.EVALSITE_QUESTIONS]
+    return [load(path)() for path in listed("EVALSITE_QUESTIONS")]
 
 
 def analyse_fully(

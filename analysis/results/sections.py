@@ -8,11 +8,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from campaigns.contracts.result_pages import OWN_PAGE
 from evalsite.lib.errors import DomainError
+from evalsite.lib.plugins import load, name_of
 from evalsite.lib.typed_json import from_json, to_json
 
 if TYPE_CHECKING:
@@ -161,13 +161,12 @@ class Picture:
     def of(cls, draw: "Callable[..., Drawing]", *args: object, **options: object) -> "Picture":
         """Return what a function draws of these arguments, which are stored as JSON, and of a `theme`."""
         bound = inspect.signature(draw).bind_partial(*args, **options)
-        return cls(f"{draw.__module__}.{draw.__qualname__}", to_json(bound.arguments))
+        return cls(name_of(f"{draw.__module__}.{draw.__qualname__}"), to_json(bound.arguments))
 
     def __call__(self, theme: Theme) -> "Drawing":
         """Return the drawing in the colours of a theme; raise DomainError unless the function is one that draws."""
-        module, _, name = _MOVED.get(self.drawn_by, self.drawn_by).rpartition(".")
         try:
-            draw = getattr(import_module(module), name)
+            draw = load(_MOVED.get(self.drawn_by, self.drawn_by))
             taken = inspect.signature(draw).parameters
             kinds = {parameter: taken[parameter].annotation for parameter in (*self.values, "theme")}
         except (ImportError, AttributeError, KeyError, TypeError, ValueError) as error:

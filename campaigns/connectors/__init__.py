@@ -1,11 +1,9 @@
 """The connectors that ship with evalsite, a folder each."""
 
-from django.conf import settings
-
 from campaigns.contracts.connector import Connector
 from evalsite.lib.plugins import Registry
 
-_connectors: Registry[type[Connector]] = Registry("connector", settings.EVALSITE_CONNECTORS)
+_connectors: Registry[type[Connector]] = Registry("connector", "EVALSITE_CONNECTORS")
 
 
 def get_connector(slug: str) -> type[Connector]:

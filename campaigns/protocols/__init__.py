@@ -1,11 +1,9 @@
 """The protocols that ship with evalsite, a file for each kind of evaluation."""
 
-from django.conf import settings
-
 from campaigns.contracts.protocol import Protocol
 from evalsite.lib.plugins import Registry
 
-_protocols: Registry[type[Protocol]] = Registry("protocol", settings.EVALSITE_PROTOCOLS)
+_protocols: Registry[type[Protocol]] = Registry("protocol", "EVALSITE_PROTOCOLS")
 
 
 def get_protocol(slug: str) -> type[Protocol]:

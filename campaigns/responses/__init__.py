@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from django.conf import settings
-
 from campaigns.contracts.response import ResponseKind, Settings
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 
-_kinds: Registry[type[ResponseKind]] = Registry("response kind", settings.EVALSITE_RESPONSES)
+_kinds: Registry[type[ResponseKind]] = Registry("response kind", "EVALSITE_RESPONSES")
 
 
 def get_response_kind(slug: str) -> type[ResponseKind]:

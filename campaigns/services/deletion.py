@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -45,7 +44,7 @@ _STOPPED = (Status.DRAFT, Status.READY, Status.CLOSED)
 _AT_ONCE = 2000  # a transaction of so many rows takes tens of milliseconds, and nobody waits longer for the lock
 _MOST_OUTPUTS = 50_000  # of what is deleted while somebody waits
 _TRIES = 3
-_records: Registry[type[Records]] = Registry("app", settings.EVALSITE_RECORDS)
+_records: Registry[type[Records]] = Registry("app", "EVALSITE_RECORDS")
 
 
 def list_records() -> list[Records]:

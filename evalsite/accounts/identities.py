@@ -10,11 +10,11 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.utils.module_loading import import_string
 
 from evalsite.accounts.models import ProviderIdentity, User
 from evalsite.accounts.oidc import VerifiedIdentity, provider_name, sign_in_over
 from evalsite.lib.errors import DomainError
+from evalsite.lib.plugins import listed, load
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ def _connect_by_address(identity: VerifiedIdentity, now: datetime) -> User:
 
 
 def _make_account(identity: VerifiedIdentity, now: datetime) -> User:
-    has_invitation: list[Callable[[str, datetime], bool]] = [import_string(each) for each in settings.EVALSITE_INVITED]
+    has_invitation: list[Callable[[str, datetime], bool]] = [load(each) for each in listed("EVALSITE_INVITED")]
     is_invited = any(asks(identity.email, now) for asks in has_invitation)
     if settings.OIDC_NEW_ACCOUNTS == "NONE" and not is_invited:
         raise DomainError(

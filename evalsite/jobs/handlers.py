@@ -13,6 +13,7 @@ from django.db import transaction
 from evalsite.accounts.models import User
 from evalsite.jobs.models import STAGE_LENGTH, Job
 from evalsite.jobs.services import hand_over
+from evalsite.lib.plugins import place_of
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ def job_handler(kind: str, title: str = "", imports: Sequence[str] = ()) -> Call
 def import_for_jobs() -> None:
     """Import the large modules that handlers name, so that the first job of a process does not wait for them."""
     for name in sorted(_late_imports):
-        import_module(name)
+        import_module(place_of(name))
 
 
 def job_subject(kind: str) -> Callable[[Subject], Subject]:

@@ -8,6 +8,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 IS_INSTALLED = (_PACKAGE / "files").is_dir()
 SITE_FILES = _PACKAGE / "files" if IS_INSTALLED else _PACKAGE.parent
 
+# In a checkout these packages lie at the top, in a wheel in `evalsite` (setup.py): their names are not ours alone.
+APPS = frozenset(("campaigns", "annotation", "analysis", "crowd", "api", "desk", "simulators"))
+
 
 def default_data_folder() -> Path:
     """Return where data are kept if EVALSITE_DATA is not set: `var` in a checkout, else below the user's home."""

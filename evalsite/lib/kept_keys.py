@@ -11,7 +11,8 @@ from hashlib import sha256
 
 from django.conf import settings
 from django.utils.encoding import force_bytes
-from django.utils.module_loading import import_string
+
+from evalsite.lib.plugins import listed, load
 
 WORKER_NAMES = "evalsite.worker"
 COMPLETION_CODES = "prolific.code"
@@ -37,5 +38,5 @@ def keyed_hash(purpose: str, value: str) -> "hmac.HMAC":
 def _stored() -> Mapping[str, str]:
     if not settings.EVALSITE_KEPT_KEYS:
         return {}
-    read: Callable[[], Mapping[str, str]] = import_string(settings.EVALSITE_KEPT_KEYS)
+    read: Callable[[], Mapping[str, str]] = load(listed("EVALSITE_KEPT_KEYS"))
     return read()

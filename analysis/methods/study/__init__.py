@@ -1,16 +1,14 @@
 """The parts of direct assessment: each takes a study and returns sections. A file each, and a line in
-`settings.EVALSITE_METHODS`. How other kinds of responses are analysed is in `analysis.methods`.
+`EVALSITE_METHODS`. How other kinds of responses are analysed is in `analysis.methods`.
 """
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from django.conf import settings
-from django.utils.module_loading import import_string
-
 from analysis.methods.study.study import Study
 from analysis.results.sections import Section
 from analysis.results.stored import Report
+from evalsite.lib.plugins import listed, load
 
 
 class Method(ABC):
@@ -43,4 +41,4 @@ class Method(ABC):
 
 def list_methods() -> list[Method]:
     """Return the methods of the settings, in their order."""
-    return [import_string(path)() for path in settings.EVALSITE_METHODS]
+    return [load(path)() for path in listed("EVALSITE_METHODS")]

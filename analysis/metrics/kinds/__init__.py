@@ -1,4 +1,4 @@
-"""Kinds of metrics that can be computed here. A file each, and a line in `settings.EVALSITE_METRICS`."""
+"""Kinds of metrics that can be computed here. A file each, and a line in `EVALSITE_METRICS`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from django.conf import settings
-from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
 from campaigns.contracts.options import OptionsForm
 from campaigns.contracts.protocol import Format
 from evalsite.lib.errors import DomainError
+from evalsite.lib.plugins import listed, load
 
 Floats = NDArray[np.float64]
 OnOutput = Callable[[], None]
@@ -140,7 +139,7 @@ class MetricKind(ABC):
 
 def list_kinds() -> list[MetricKind]:
     """Return the kinds of the settings, in their order."""
-    return [import_string(path)() for path in settings.EVALSITE_METRICS]
+    return [load(path)() for path in listed("EVALSITE_METRICS")]
 
 
 def missing_library(kind: MetricKind, library: str, extra: str = "metrics") -> DomainError:

@@ -8,10 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.utils.module_loading import import_string
-
 from campaigns.contracts.connector import ConnectorError
 from evalsite.lib.http import Deadline
+from evalsite.lib.plugins import load
 
 _MOST_CHATBOTS, MOST_THREADS = 16, 64
 _LONGEST_MESSAGE = 300
@@ -62,7 +61,7 @@ class Chatbot:
     def _made(self) -> Any:
         with self._making:
             if self._instance is None:
-                self._instance = import_string(self._path)(**self._arguments)
+                self._instance = load(self._path)(**self._arguments)
             return self._instance
 
 
