@@ -5,6 +5,7 @@ meet those of other people, so the wheel's modules import `evalsite.campaigns`. 
 """
 
 import ast
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -53,15 +54,19 @@ class BuildPackage(build_py):
                 path.write_bytes(import_from_package(path.read_bytes()))
 
 
+# A checkout that is installed as it is has its apps at the top.
+IS_CHECKOUT = "editable_wheel" in sys.argv
+INSIDE = "" if IS_CHECKOUT else "evalsite."
+
 setup(
     packages=[
         *find_packages(include=["evalsite", "evalsite.*"]),
-        *(f"evalsite.{name}" for name in find_packages(include=[name for app in APPS for name in (app, f"{app}.*")])),
+        *(f"{INSIDE}{name}" for name in find_packages(include=[name for app in APPS for name in (app, f"{app}.*")])),
         *(f"evalsite.files.{name}" for name in FILES if Path(name).is_dir()),
     ],
-    package_dir={f"evalsite.{name}": name for name in APPS} | {f"evalsite.files.{name}": name for name in FILES},
+    package_dir={f"{INSIDE}{name}": name for name in APPS} | {f"evalsite.files.{name}": name for name in FILES},
     package_data={"": ["**/*"]},
     exclude_package_data={"": NOT_SHIPPED},
     include_package_data=False,
-    cmdclass={"build_py": BuildPackage},
+    cmdclass={} if IS_CHECKOUT else {"build_py": BuildPackage},
 )

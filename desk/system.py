@@ -29,7 +29,6 @@ from campaigns.connectors import find_connector
 from campaigns.models import Chatbot, Webhook
 from desk.secrets import iter_secrets
 from desk.storage import get_disk
-from evalsite import __version__
 from evalsite.accounts import oidc
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.mails import find_mail_fault
@@ -39,6 +38,7 @@ from evalsite.jobs.queries import count_faults, get_workers
 from evalsite.lib.addresses import AllowList
 from evalsite.lib.env import setting_line
 from evalsite.lib.media import get_media
+from evalsite.lib.version import __version__
 from evalsite.lib.words import counted
 from evalsite.serving import NEEDS_PROXY
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 from campaigns.examples import EXAMPLES
-from evalsite import __version__
+from evalsite.lib.version import __version__
 
 # What `evalsite --help` lists.
 GROUPS: dict[str, dict[str, str]] = {

@@ -9,7 +9,6 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from evalsite import __version__
 from evalsite.lib.databases import pool_options
 from evalsite.lib.env import (
     env_bool,
@@ -30,6 +29,7 @@ from evalsite.lib.env import (
 from evalsite.lib.folders import SITE_FILES, default_data_folder
 from evalsite.lib.plugins import place_of
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
+from evalsite.lib.version import __version__
 from evalsite.plug_ins import (  # noqa: F401
     EVALSITE_CONNECTORS,
     EVALSITE_INVITED,

@@ -21,10 +21,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-from evalsite import __version__
 from evalsite.lib.context import current_work
 from evalsite.lib.env import ask_to_set
 from evalsite.lib.outages import outage_of
+from evalsite.lib.version import __version__
 
 
 def version(request: HttpRequest) -> dict[str, str]:

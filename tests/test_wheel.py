@@ -154,6 +154,11 @@ def test_packages_are_installed_in_one_whose_modules_import_from_it(installed: I
             assert not found, f"{path} imports {found[0]}, whoever's that is"
 
 
+def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("evalsite"), "plan", "--help"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+
+
 def test_a_file_is_analysed_where_folders_have_the_names_of_our_packages(installed: Installed) -> None:
     shutil.copy(ROOT / "examples/ratings.csv", installed.folder)
     printed = installed.run("analyse", "ratings.csv", "--protocol", "mrc-adequacy", "--format", "json")

@@ -56,7 +56,7 @@ def to_csv(table: Table) -> str:
 
 def to_text(table: Table) -> str:
     """Return a table in aligned columns, with a line under each cluster, and its caption."""
-    cells = [[column.name for column in table.columns], *_formatted(table, missing="–")]
+    cells = [[column.name for column in table.columns], *formatted(table, missing="–")]
     widths = [max(len(row[k]) for row in cells) for k in range(len(table.columns))]
     is_text = _text_columns(table)
 
@@ -78,7 +78,7 @@ def to_latex(table: Table) -> str:
     columns = "".join("l" if is_text else "r" for is_text in _text_columns(table))
     lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
     lines += [" & ".join(escape_latex(column.name) for column in table.columns) + r" \\", r"\midrule"]
-    for k, row in enumerate(_formatted(table, missing="--")):
+    for k, row in enumerate(formatted(table, missing="--")):
         lines.append(" & ".join(map(escape_latex, row)) + r" \\")
         lines += [r"\midrule"] if k in table.rules and k + 1 < len(table.rows) else []
     lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escape_latex(table.caption)}}}"]
@@ -119,7 +119,7 @@ _WRITERS: dict[str, Callable[[Table], str | bytes]] = {
 
 def _widths(table: Table) -> list[int]:
     """Return how wide each column of a sheet is, in characters."""
-    cells = [[column.name for column in table.columns], *_formatted(table, missing="")]
+    cells = [[column.name for column in table.columns], *formatted(table, missing="")]
     return [min(max(len(row[k]) for row in cells), _WIDEST) + 2 for k in range(len(table.columns))]
 
 
@@ -127,7 +127,9 @@ def _text_columns(table: Table) -> list[bool]:
     return [all(isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
 
 
-def _formatted(table: Table, missing: str) -> list[list[str]]:
+def formatted(table: Table, missing: str) -> list[list[str]]:
+    """Return the cells of a table as text, floats with the decimals of their column."""
+
     def text(cell: Cell, decimals: int) -> str:
         return missing if cell is None else f"{cell:.{decimals}f}" if isinstance(cell, float) else str(cell)
 
@@ -225,11 +227,12 @@ def section_file(sections: Sequence[Section], name: str, *, texts: str = "") -> 
         for figure in section.figures:
             for path, theme in _drawn_files(figure).items():
                 if name in (path, Path(path).name):
-                    return _figure_bytes(figure, Path(path).suffix, theme, texts=figure.title + texts)
+                    return figure_bytes(figure, Path(path).suffix, theme, texts=figure.title + texts)
     return None
 
 
-def _figure_bytes(figure: Figure, suffix: str, theme: Theme, *, texts: str) -> bytes:
+def figure_bytes(figure: Figure, suffix: str, theme: Theme, *, texts: str) -> bytes:
+    """Return a drawn figure as SVG, PDF or PNG; `texts` has every character that it shows."""
     with _drawing, TemporaryDirectory() as folder:
         from analysis.results.figures import fonts_for, save  # it imports matplotlib, which takes half a second
 

@@ -22,8 +22,8 @@ from analysis.results.reading import printed, read_result
 from analysis.stats.ratings import Codes, Floats
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from evalsite import __version__
 from evalsite.lib.tables.writing import neutralise, write_csv
+from evalsite.lib.version import __version__
 
 _README = """\
 Replication package

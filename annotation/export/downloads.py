@@ -25,6 +25,7 @@ from annotation.models import Response
 from annotation.monitoring.progress import get_totals
 from annotation.worker_names import NameWorker, hashed_name, real_name
 from campaigns.contracts.protocol import Scope
+from campaigns.methods import methods
 from campaigns.models import Campaign
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
@@ -140,7 +141,7 @@ def _consent_text(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     yield campaign.consent.encode()
 
 
-_IN_OTHER_FILES = ("scores", "spans")  # in ratings.csv and mqm.tsv, which have more
+_IN_OTHER_FILES = {"scores": "ratings.csv", "spans": "mqm.tsv"}  # which have more
 _CONSENT = Download(_MARKDOWN, _consent_text)
 _DOWNLOADS = {
     "ratings.csv": Download(_CSV, _ratings_csv),
@@ -159,6 +160,12 @@ _TABLES = {f"{name}.csv": _table(name) for name in TABLES if name not in _IN_OTH
 def consent_file(campaign: Campaign) -> str:
     """Return the name of the file with the consent text, which has its version."""
     return f"consent-{campaign.consent_version}.md"
+
+
+def responses_file(campaign: Campaign) -> str:
+    """Return the name of the file with the responses that a campaign's response method reads."""
+    table = methods[campaign.method].table
+    return _IN_OTHER_FILES.get(table, f"{table}.csv")
 
 
 def list_files(campaign: Campaign) -> list[str]:

@@ -214,6 +214,10 @@ class ReportShape(serializers.Serializer[Any]):
         required=False,
         help_text="Answers, such as of sensitivity and metrics; `refused` says why there is none.",
     )
+    groups = serializers.JSONField(required=False, help_text="Systems by groups, and whether these matter; if asked.")
+    warnings = serializers.JSONField(required=False, help_text="What is surprising about the responses.")
+    notes = serializers.ListField(required=False, child=serializers.CharField(), help_text="The same of the analysis.")
+    replication = serializers.JSONField(required=False, help_text="How far the run agrees with its original.")
     version = serializers.IntegerField(required=False, help_text="Of the shape of the report; 1 where it is left out.")
     findings = serializers.ListField(required=False, child=serializers.CharField(), help_text="Sentences.")
     headline = serializers.CharField(required=False)

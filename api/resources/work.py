@@ -1,6 +1,7 @@
 """What workers do: progress, assignments, feedback, files."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.core.exceptions import PermissionDenied
@@ -8,7 +9,15 @@ from django.http import Http404, StreamingHttpResponse
 from django.utils import timezone
 from rest_framework import serializers
 
-from annotation.export.downloads import MEDIA_TYPES, ExportChoice, count_rows, find_download, list_files
+from analysis.web.queries.campaigns import can_analyse, settings_of
+from annotation.export.downloads import (
+    MEDIA_TYPES,
+    ExportChoice,
+    count_rows,
+    find_download,
+    list_files,
+    responses_file,
+)
 from annotation.export.rows import ALL_STATES, FINISHED
 from annotation.forms import AssignmentFilter, EraseForm, FeedbackFilter
 from annotation.models import Assignment, PlaceFreed
@@ -137,9 +146,14 @@ class Feedback(Resource):
 
 @dataclass(frozen=True)
 class ExportFiles:
-    """The files of a campaign, and how many rows those of finished assignments have."""
+    """The files of a campaign and how many rows of finished assignments they have.
+
+    `responses`: the one that results are made of, by `settings`; null where no criterion can be analysed.
+    """
 
     files: list[str]
+    responses: str
+    settings: dict[str, Any] | None
     n_ratings: int
     n_assignments: int
     n_items: int
@@ -152,7 +166,9 @@ class Exports(Resource):
     def get(self, request: ApiRequest, campaign: Campaign) -> ExportFiles:
         """Return the names of the files: each is at this address, followed by its name."""
         found = count_rows(campaign, timezone.now())
-        return ExportFiles(list_files(campaign), found.n_ratings, found.n_assignments, found.n_items)
+        settings = settings_of(campaign).to_json() if can_analyse(campaign) else None
+        counts = (found.n_ratings, found.n_assignments, found.n_items)
+        return ExportFiles(list_files(campaign), responses_file(campaign), settings, *counts)
 
 
 class ExportForm(forms.Form):

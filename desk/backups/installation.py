@@ -16,13 +16,13 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from desk.backups.archive import ArchiveReader, Origin, reading_archive, writing_archive
 from desk.backups.databases import database_files
-from evalsite import __version__
 from evalsite.accounts.kept_keys import store_keys
 from evalsite.accounts.models import User
 from evalsite.jobs.models import WorkerHeartbeat
 from evalsite.jobs.queries import is_any_worker_alive
 from evalsite.lib.errors import DomainError
 from evalsite.lib.media import get_media
+from evalsite.lib.version import __version__
 
 _DATABASE, _MEDIA, _KEY = "database", "media", "keys/secret_key"
 _KEY_FILE = "secret_key"

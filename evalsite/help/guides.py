@@ -55,6 +55,7 @@ GROUPS = (
             Guide(
                 "analyse", "Analyse ratings you have", "Files of other tools, groups, agreement; without a site, too."
             ),
+            Guide("library", "Python", "The analysis in a notebook or a script: tables, figures, plans."),
             Guide("metrics", "Metrics and judges", "How far metrics and language models rate as people do."),
             Guide("planning", "Plan and pay", "How many workers, what they cost; waves, approvals, bonuses."),
             Guide("paper", "For the paper", "Sentences, tables, figures, the datasheet, a link for reviewers."),

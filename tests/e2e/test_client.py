@@ -1,4 +1,4 @@
-"""The example client against a server: a campaign from its outputs to its results, and what goes wrong on the way."""
+"""A site used by a script: a campaign from its outputs to its results, and what goes wrong on the way."""
 
 import io
 import json
@@ -25,7 +25,9 @@ from annotation.simulation.running import make_crowd, open_site, run_crowd
 from campaigns.models import Campaign as StoredCampaign
 from evalsite.accounts.models import Scope, User
 from evalsite.accounts.tokens import create_token
-from examples.client import ApiError, Client
+from evalsite.library import site as library
+from evalsite.library.analysis import analyse
+from evalsite.library.site import ApiError
 from tests.databases import using_database
 from tests.e2e.conftest import serve
 from tests.jobs.processes import EMAIL, PASSWORD, Site
@@ -119,8 +121,8 @@ def digits_of(row: dict[str, Any]) -> list[str]:
 def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_path: Path) -> None:
     outputs = tmp_path / "outputs.csv"
     outputs.write_text(OUTPUTS, "utf-8")
-    with Client(served.address, served.token) as site:
-        campaign = site.create_campaign("custom", name="Sentences")
+    with library.Site(served.address, served.token) as site:
+        campaign = site.create("custom", name="Sentences")
         assert campaign.upload(outputs)["state"] == "imported"
         campaign.mark_human("human")
         for name in ("Fluency", "Adequacy"):
@@ -137,6 +139,7 @@ def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_pa
         work(served, campaign.public_id)
         assert campaign.progress()["totals"]["n_finished"] == 8
 
+        answered = campaign.responses()
         run = campaign.analyse()
         assert campaign.get()["status"] == "closed"
         rows = run.result()["ranking"]["rows"]
@@ -155,6 +158,11 @@ def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_pa
         ] == systems
         assert run.download("package.zip", tmp_path / "package.zip").read_bytes().startswith(b"PK")
 
+        here = analyse(answered, report["settings"])
+        assert here.findings == report["findings"]
+        scores = {row["system"]: row["score"] for row in report["summary"]["systems"]}
+        assert dict(zip(here.systems["system"], here.systems["score"], strict=True)) == pytest.approx(scores)
+
         again = run.again(alpha=0.2)
         assert again.get()["parent"] == run.run_id
         assert [each.run_id for each in campaign.runs()] == [again.run_id, run.run_id]
@@ -165,8 +173,8 @@ def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_pa
 def test_a_refusal_has_its_code_fields_and_rows(served: Installation, tmp_path: Path) -> None:
     bad = tmp_path / "outputs.csv"
     bad.write_text(OUTPUTS + "s1,alder,Once more.,Satz 1\n", "utf-8")
-    with Client(served.address, served.token) as site:
-        campaign = site.create_campaign("custom", name="Refused")
+    with library.Site(served.address, served.token) as site:
+        campaign = site.create("custom", name="Refused")
         with pytest.raises(ApiError) as refused:
             campaign.change("design", n_ordinary=0)
         assert (refused.value.status, refused.value.code, list(refused.value.fields)) == (
@@ -180,7 +188,7 @@ def test_a_refusal_has_its_code_fields_and_rows(served: Installation, tmp_path: 
         assert refused.value.rows[0]["row"] == 2 + N_SOURCES * len(SYSTEMS)
         with pytest.raises(ApiError) as refused:
             campaign.launch()
-        assert (refused.value.status, refused.value.code) == (409, "not_ready")
+        assert (refused.value.status, refused.value.code) == (409, "no_outputs")
         names = [each.get()["name"] for each in site.campaigns()]
         assert "Refused" in names
 
@@ -188,9 +196,8 @@ def test_a_refusal_has_its_code_fields_and_rows(served: Installation, tmp_path: 
 def test_outputs_without_a_file_and_raters_by_name(served: Installation) -> None:
     rows = [dict(zip(("a", "b", "c", "d"), line.split(","), strict=True)) for line in OUTPUTS.splitlines()[1:]]
     roles = {"a": "source", "b": "system", "c": "output", "d": "field:source"}
-    with Client(served.address, served.token) as site:
-        campaign = site.create_campaign("custom", name="Rows")
-        assert campaign.upload_rows(rows, roles=roles)["state"] == "imported"
+    with library.Site(served.address, served.token) as site:
+        campaign = site.create("custom", name="Rows", outputs=rows, roles=roles)
         assert [each["name"] for each in campaign.pages("sources/", limit=3)] == [f"s{k}" for k in range(N_SOURCES)]
         links = {each["name"]: each["link"] for each in campaign.invite("ann", "ben")}
         assert links["ann"] != links["ben"]
@@ -206,8 +213,8 @@ def test_outputs_without_a_file_and_raters_by_name(served: Installation) -> None
 
 
 def test_a_chatbot_is_added_and_asked(served: Installation) -> None:
-    with Client(served.address, served.token) as site:
-        campaign = site.create_campaign("dialogue-free", name="Chats")
+    with library.Site(served.address, served.token) as site:
+        campaign = site.create("dialogue-free", name="Chats")
         found = campaign.add_chatbot("retrieval", "Found", family="examples")
         asked = campaign.test_chatbot(found, "Do you have a dog?")
         assert (asked["ok"], asked["turns"][1]["by"]) == (True, "chatbot")
@@ -215,7 +222,7 @@ def test_a_chatbot_is_added_and_asked(served: Installation) -> None:
 
 
 def test_what_does_not_end_is_not_waited_for(served: Installation) -> None:
-    with Client(served.address, served.token, longest_wait_s=0) as site, pytest.raises(TimeoutError):
+    with library.Site(served.address, served.token, longest_wait_s=0) as site, pytest.raises(TimeoutError):
         site.wait({"id": "a job"})
 
 
@@ -242,7 +249,7 @@ def test_what_is_tried_again_keeps_its_key() -> None:
     with HTTPServer(("127.0.0.1", 0), Busy) as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
-            with Client(f"http://127.0.0.1:{server.server_port}", "token") as site:
+            with library.Site(f"http://127.0.0.1:{server.server_port}", "token") as site:
                 assert site.post("campaigns/", {"protocol": "qg"}) == {}
         finally:
             server.shutdown()

@@ -29,7 +29,8 @@ GUIDES = [ROOT / "README.md", *(ROOT / "docs" / f"{guide.name}.md" for group in 
 FENCED = ("console", "sh")
 # Commands of other programs, with what tests them instead.
 OF_OTHERS = {
-    "pipx": "installs from the network; tests/test_wheel.py installs the wheel",
+    "pip": "installs from the network; tests/test_wheel.py installs the wheel",
+    "pipx": "the same",
     "docker": "needs Docker; tests/test_compose.py reads the file of services",
     "useradd": "changes the machine",
     "install": "changes the machine",

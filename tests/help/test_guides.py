@@ -85,9 +85,9 @@ def test_pages_of_a_folder_lead_out_of_it(client: Client) -> None:
 def test_links_lead_to_pages_and_files_of_the_site(client: Client) -> None:
     html = read_guide("api").html
     assert 'href="/api/v1/schema/"' in html
-    assert 'href="/help/examples/client.py"' in html
-    sent = client.get("/help/examples/client.py")
-    assert b"".join(sent.streaming_content) == (ROOT / "examples/client.py").read_bytes()  # type: ignore[attr-defined]
+    assert 'href="/help/examples/results.ipynb"' in read_guide("scripts").html
+    sent = client.get("/help/examples/results.ipynb")
+    assert b"".join(sent.streaming_content) == (ROOT / "examples/results.ipynb").read_bytes()  # type: ignore[attr-defined]
     sent.close()
     assert client.get("/help/examples/mrc").status_code == 404
     assert client.get("/help/examples/..%2Fmanage.py").status_code == 404

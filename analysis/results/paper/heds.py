@@ -17,7 +17,7 @@ from analysis.results.paper.texts import exclusion, hits, listed, recruitment
 from analysis.results.result import Result
 from analysis.results.values import get_totals
 from campaigns.design.worker_test import NO_TEST
-from evalsite import __version__
+from evalsite.lib.version import __version__
 from evalsite.lib.words import counted
 
 VERSION = "3.0"

@@ -12,7 +12,7 @@ from analysis.results.result import Result
 from analysis.results.values import get_totals
 from analysis.results.words import protocol_title
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
-from evalsite import __version__
+from evalsite.lib.version import __version__
 from evalsite.lib.words import counted
 
 MOST_NAMED = 12

@@ -1,31 +1,19 @@
-"""A client of evalsite's REST API in one file. Copy it: it needs Python 3.11 and httpx.
-
-    from client import Client
-
-    with Client("http://127.0.0.1:8000", token) as site:
-        campaign = site.create_campaign("qg", name="Questions")
-        campaign.upload("outputs.csv")
-        campaign.change("design", n_ordinary=20, n_degraded=10, n_repeat=5, n_reference=0)
-        campaign.build()
-        campaign.launch()
-        print(campaign.open_link())
-        ...
-        run = campaign.analyse()
-        print(run.result()["ranking"]["rows"])
-
-What the server refuses is an ApiError. Everything else is as docs/api.md says: `get`, `post`, `patch`, `put`, `delete`
-and `pages` take any of its addresses.
-"""
+"""A site: its campaigns and analyses, through its REST API."""
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 from uuid import uuid4
 
 import httpx
+
+from evalsite.library.data import Data, read
+from evalsite.library.sources import Folder, as_file
 
 Json = dict[str, Any]
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 10.0
@@ -46,8 +34,18 @@ class ApiError(Exception):
         self.rows: list[Json] = list(rows)
 
 
-class Client:
+class Site:
     """A site, and the token to use it with.
+
+    What the server refuses is an ApiError. `get`, `post`, `patch`, `put`, `delete` and `pages` take any address that
+    docs/api.md names; the rest is what scripts do most.
+
+        with Site("https://eval.example.org", token) as site:
+            campaign = site.create("esa", outputs=frame)
+            campaign.launch()
+            print(campaign.open_link())
+            ...
+            print(analyse(campaign.responses()).findings)
 
     It waits and tries again where the server is asked too often, or does not answer and a second try does no harm: for
     `patience_s` seconds. For jobs it waits `longest_wait_s`, then raises TimeoutError. Every POST has an
@@ -176,17 +174,21 @@ class Client:
         """Return a campaign."""
         return Campaign(self, public_id)
 
-    def create_campaign(self, protocol: str, name: str = "") -> "Campaign":
-        """Make a draft of a protocol: one of `get("protocols/")`."""
-        return Campaign(self, self.post("campaigns/", {"protocol": protocol, "name": name})["public_id"])
+    def create(self, protocol: str, name: str = "", *, outputs: Any = None, roles: Json | None = None) -> "Campaign":
+        """Make a draft of a protocol, one of `get("protocols/")`; with outputs, as `upload` takes them."""
+        campaign = Campaign(self, self.post("campaigns/", {"protocol": protocol, "name": name})["public_id"])
+        if outputs is not None:
+            campaign.upload(outputs, roles=roles)
+        return campaign
 
     def run(self, run_id: str) -> "Run":
         """Return an analysis."""
         return Run(self, run_id)
 
-    def upload_ratings(self, path: str | Path, title: str = "") -> Json:
-        """Upload a file of ratings, and return what its columns are taken for."""
-        return self.post("ratings-files/", {"title": title}, file=Path(path))
+    def upload_ratings(self, ratings: Any, title: str = "") -> Json:
+        """Upload a file or table of ratings, and return what its columns are taken for."""
+        with TemporaryDirectory() as folder:
+            return self.post("ratings-files/", {"title": title}, file=as_file(ratings, Path(folder), "ratings"))
 
     def analyse(self, ratings_file: Json, **how: Any) -> "Run":
         """Analyse an uploaded file by `protocol="…"` or `settings={…}`, and wait for it."""
@@ -196,7 +198,7 @@ class Client:
 class Campaign:
     """A campaign, from its draft to its results."""
 
-    def __init__(self, site: Client, public_id: str) -> None:
+    def __init__(self, site: Site, public_id: str) -> None:
         self.site, self.public_id = site, public_id
 
     def at(self, part: str = "") -> str:
@@ -221,15 +223,13 @@ class Campaign:
 
     # --- Setting up
 
-    def upload(self, path: str | Path, *, roles: Json | None = None, mode: str = "replace") -> Json:
-        """Upload and import a file of outputs. `roles` says what columns are, where the guess is wrong."""
-        return self._import(self.site.post(self.at("uploads/"), file=Path(path)), roles, mode)
+    def upload(self, outputs: Any, *, roles: Json | None = None, mode: str = "replace") -> Json:
+        """Upload and import outputs of systems: a file, or a table as `read` takes it.
 
-    def upload_rows(self, rows: Iterable[Json], *, roles: Json | None = None, mode: str = "replace") -> Json:
-        """Import rows as if they were a file: an object each, with a value for each column."""
-        return self._import(self.post("uploads/rows/", {"rows": list(rows)}), roles, mode)
-
-    def _import(self, upload: Json, roles: Json | None, mode: str) -> Json:
+        `roles` says what columns are, where the guess is wrong.
+        """
+        with TemporaryDirectory() as folder:
+            upload = self.site.post(self.at("uploads/"), file=as_file(outputs, Path(folder), "outputs"))
         here = f"uploads/{upload['id']}/"
         if roles:
             self.site.patch(self.at(here), roles=roles)
@@ -280,7 +280,12 @@ class Campaign:
     # --- Running
 
     def launch(self, *, is_confirmed: bool = False) -> Json:
-        """Open the campaign to workers; `is_confirmed`: although no worker can pass the worker test."""
+        """Open the campaign to workers, with HITs that are built now if none are.
+
+        `is_confirmed`: although no worker can pass the worker test.
+        """
+        if self.get()["status"] == "draft":
+            self.build()
         return self.post("launch/", {"is_confirmed": is_confirmed})
 
     def pause(self) -> Json:
@@ -312,6 +317,13 @@ class Campaign:
         """Write one of the files of `get("exports/")`: `download("ratings.csv", "ratings.csv", states="all")`."""
         return self.site.download(self.at(f"exports/{name}"), to, **query)
 
+    def responses(self) -> Data:
+        """Return what workers answered so far, to `analyse` it here."""
+        folder = Folder()
+        files = self.get("exports/")
+        path = self.download(files["responses"], folder.path / files["responses"])
+        return replace(read(path, files["settings"]), folder=folder)
+
     # --- Results
 
     def runs(self) -> "Iterator[Run]":
@@ -339,7 +351,7 @@ class Campaign:
 class Run:
     """An analysis."""
 
-    def __init__(self, site: Client, run_id: str) -> None:
+    def __init__(self, site: Site, run_id: str) -> None:
         self.site, self.run_id = site, run_id
 
     def get(self, part: str = "", **query: Any) -> Any:

@@ -1,0 +1,311 @@
+"""Analyses: ranking, comparisons, workers, and the answer to each question."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from analysis.data.dialogues.corpus import load_corpus
+from analysis.data.ratings.sources import load_sources
+from analysis.methods import OPTIONS, ResponseMethod
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.system_scores import draw_scores
+from analysis.metrics.loading import load_segment_scores
+from analysis.questions import analyse_fully
+from analysis.results import exports
+from analysis.results.answers import Agreement, Refusal, SurvivingRanking, read_answer
+from analysis.results.reading import completed, printed, read_part, read_result
+from analysis.results.replication import RunAgreement, compare_runs
+from analysis.results.result import Result
+from analysis.results.sections import Figure, Picture
+from evalsite.lib.errors import DomainError
+from evalsite.lib.typed_json import to_json
+from evalsite.library.data import Data, Method, read, response_method
+from evalsite.library.frames import Drawing, Frame
+from evalsite.library.measures import MetricsAgainstPeople, Reliability, metrics
+from evalsite.library.sources import as_file
+
+Progress = Callable[[str], None]
+Named = TypeVar("Named", Frame, Drawing)
+
+
+class Analysis:
+    """What `analyse` returns: what responses say of systems and workers. Print it to read its findings."""
+
+    def __init__(self, data: Data, settings: AnalysisSettings, report: Mapping[str, Any], *, is_brief: bool) -> None:
+        self.data, self.settings, self.report = data, settings, report
+        self._is_brief = is_brief
+
+    @cached_property
+    def result(self) -> Result:
+        """The whole result as one typed value."""
+        return read_part(self.report) if self._is_brief else read_result(self.report)
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.findings, "", repr(self.systems)])
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{finding}</p>" for finding in self.findings) + self.systems._repr_html_()
+
+    @property
+    def findings(self) -> list[str]:
+        """What is found, in at most three sentences."""
+        return self.result.findings
+
+    @property
+    def notes(self) -> list[str]:
+        """What is surprising about the responses, a sentence each."""
+        return [*(warning.message for warning in self.result.warnings), *self.result.notes]
+
+    @property
+    def systems(self) -> Frame:
+        """The systems, best first: score, 95 % interval, rank and possible ranks, and how much was counted (`n`)."""
+        rows = self.result.summary.systems
+        intervals = [row.interval or (None, None) for row in rows]
+        ranks = [row.ranks or (None, None) for row in rows]
+        return Frame.of(
+            "systems",
+            {
+                "system": [row.system for row in rows],
+                "score": [row.score for row in rows],
+                "low": [low for low, _ in intervals],
+                "high": [high for _, high in intervals],
+                "rank": [row.rank for row in rows],
+                "best_rank": [best for best, _ in ranks],
+                "worst_rank": [worst for _, worst in ranks],
+                "n": [row.n for row in rows],
+            },
+            f"Systems by {self.result.words.one}, with 95 % intervals.",
+        )
+
+    @property
+    def pairs(self) -> Frame:
+        """Every two systems: their difference with its 95 % interval, p, p after Holm's correction, and a verdict."""
+        pairs = self.result.pairs
+        return Frame.of(
+            "pairs",
+            {
+                "better": [pair.systems[0] for pair in pairs],
+                "worse": [pair.systems[1] for pair in pairs],
+                "difference": [pair.difference for pair in pairs],
+                "low": [pair.interval[0] for pair in pairs],
+                "high": [pair.interval[1] for pair in pairs],
+                "p": [pair.p for pair in pairs],
+                "p_holm": [pair.p_holm for pair in pairs],
+                "differs": [pair.differs for pair in pairs],
+            },
+            "Pairs of systems; two differ where p_holm is below .05.",
+        )
+
+    @property
+    def workers(self) -> Frame:
+        """Every worker: p of the worker test, the verdict, and how much they rated."""
+        workers = self.result.workers
+        return Frame.of(
+            "workers",
+            {
+                "worker": [row.worker for row in workers],
+                "verdict": [row.state for row in workers],
+                "counts": [row.is_counted for row in workers],
+                "p": [row.p for row in workers],
+                "n_ratings": [row.n_ratings for row in workers],
+                "n_assignments": [row.n_assignments for row in workers],
+                "mean": [row.mean for row in workers],
+                "sd": [row.sd for row in workers],
+            },
+            "Workers, by name.",
+        )
+
+    # --- Tables and figures
+
+    @property
+    def tables(self) -> list[Frame]:
+        """Every table of the result, as pages and files have them."""
+        return [Frame(table) for section in self.result.sections for table in section.tables]
+
+    def table(self, name: str) -> Frame:
+        """Return the table of a name; raise KeyError with the names there are."""
+        return _named(self.tables, name, "table")
+
+    @property
+    def figures(self) -> list[Drawing]:
+        """The ranking with its intervals, and every figure of the result."""
+        texts = exports.dump_json(self.report)
+        return [Drawing(figure, texts) for figure in (self._ranking(), *self.result.figures)]
+
+    def _ranking(self) -> Figure:
+        measure = self.result.words.one
+        scored = [row for row in self.report["summary"]["systems"] if row["score"] is not None]
+        alt = f"{measure} of each system, with 95 % intervals; `systems` has the numbers."
+        return Figure("ranking", "Systems", Picture.of(draw_scores, scored, measure), alt)
+
+    def figure(self, name: str = "ranking") -> Drawing:
+        """Return the figure of a name, by default that of the ranking; raise KeyError with the names there are."""
+        return _named(self.figures, name, "figure")
+
+    # --- Questions
+
+    def answer(self, question: str, kind: type[Any]) -> Any:
+        """Return the answer to a question as a dataclass; raise DomainError `refused` with why it cannot be asked."""
+        answer = read_answer(self.result.questions, question, kind)
+        if answer is None or isinstance(answer, Refusal):
+            raise DomainError("refused", answer.refused if answer else f"“{question}” was not asked.")
+        return answer
+
+    def reliability(self) -> Reliability:
+        """Return how far workers agree: α at the level that fits, ICC, κ and others."""
+        return Reliability(self.answer("reliability", Agreement))
+
+    def sensitivity(self) -> SurvivingRanking:
+        """Return what becomes of the ranking by other α, without each worker, by other units and standardisation."""
+        found: SurvivingRanking = self.answer("sensitivity", SurvivingRanking)
+        return found
+
+    def metrics(self, scores: Any) -> MetricsAgainstPeople:
+        """Return how far scores of metrics, as `metrics` reads them, judge systems and segments as these people do."""
+        return metrics(self.data, scores)
+
+    def compare(self, other: "Analysis") -> RunAgreement:
+        """Return how far another analysis of the same systems agrees: correlations, and the share of same conclusions.
+
+        This one is the original. Raises DomainError `other_method` where two methods made them.
+        """
+        if self.settings.method != other.settings.method:
+            raise DomainError("other_method", "Two analyses are compared that one response method made.")
+        return compare_runs(self.result, other.result)
+
+    # --- Files
+
+    def to_json(self) -> dict[str, Any]:
+        """Return findings, systems, pairs and groups as `evalsite analyse --format json` prints them."""
+        return printed(self.report, self.findings)
+
+    def write(self, folder: str | Path, *, figures: bool = True) -> Path:
+        """Write the report, tables (CSV, LaTeX, Excel) and figures (SVG, PDF, PNG) into a folder; return its path."""
+        folder = Path(folder)
+        exports.write_report(folder, self.report)
+        exports.make_workbook(folder, exports.WORKBOOK)
+        for name, content in response_method(self.settings).files(self.data.responses).items():
+            (folder / name).write_text(content, encoding="utf-8", newline="")
+        if figures:
+            exports.write_figures(folder, self.report)
+        return folder
+
+
+def _named(things: Sequence[Named], name: str, what: str) -> Named:
+    for thing in things:
+        if thing.name == name:
+            return thing
+    raise KeyError(f"There is no {what} “{name}”. There are: {', '.join(thing.name for thing in things)}.")
+
+
+def analyse(
+    data: Any,
+    method: Method | None = None,
+    *,
+    by: str | Sequence[str] = (),
+    worker_test: str | None = None,
+    alpha: float | None = None,
+    unit: str | None = None,
+    comparison: str | None = None,
+    workers_planned: int | None = None,
+    original: Any = None,
+    metrics: Any = None,
+    sources: Any = None,
+    dialogues: Any = None,
+    assignments: Any = None,
+    corpus: Any = None,
+    brief: bool = False,
+    progress: Progress = lambda stage: None,
+) -> Analysis:
+    """Return what responses say: the whole analysis of a file, as the command line and the site compute it.
+
+    Parameters
+    ----------
+    data : Data, or whatever `read` takes
+    method : str, Path or dict, optional
+        As of `read`; by default as the responses were read.
+    by : str or list of str, optional
+        Columns by whose groups systems are compared.
+    worker_test, alpha : str, float, optional
+        The preset of the worker test, and the α at which workers pass; by default the protocol's.
+    unit, comparison : str, optional
+        What one observation is, and the procedure that compares systems.
+    workers_planned : int, optional
+        Of responses that are looked at while they come: how many workers there will be.
+    original : Analysis or whatever `read` takes, optional
+        The run that these responses replicate.
+    metrics, sources, dialogues, assignments, corpus : path or table, optional
+        Scores of metrics, how many words texts have, the chats that were rated, working times, dialogues to compare
+        with: as the options of `evalsite analyse`.
+    brief : bool
+        Whether ranking, comparisons and workers are enough: no questions, tables or figures.
+    progress : callable
+        Called with what is done now.
+
+    Raises
+    ------
+    DomainError
+        With what is wrong with the responses or the settings, and how to fix it; `unused_option` for something that
+        the method would not use.
+
+    Examples
+    --------
+    >>> result = analyse([{"worker": w, "system": s, "source": d, "score": v} for w, s, d, v in SCORES])
+    >>> result.systems["system"]
+    ['beta', 'alpha']
+    >>> print(result.pairs.columns)
+    ['better', 'worse', 'difference', 'low', 'high', 'p', 'p_holm', 'differs']
+    """
+    data = data if isinstance(data, Data) else read(data, method)
+    data = data.with_method(method if method != data.method else None)
+    groups = (by,) if isinstance(by, str) else tuple(by)
+    changes = {
+        "preset": worker_test,
+        "alpha": alpha,
+        "unit": unit,
+        "comparison": comparison,
+        "workers_planned": workers_planned,
+        "groups": groups or None,
+    }
+    settings = replace(data.settings, **{name: value for name, value in changes.items() if value is not None})
+    found = response_method(settings)
+    named = {"worker_test": worker_test, "alpha": alpha, "unit": unit, "comparison": comparison, "groups": groups}
+    others = {"metrics": metrics, "sources": sources, "dialogues": dialogues, "assignments": assignments}
+    _refuse_unused(found, {**named, **others, "corpus": corpus, "score_columns": data.score_columns})
+    if corpus is not None:
+        settings = replace(settings, corpus=load_corpus(_file(corpus, data)))
+    extras = _extras(data, {name: source for name, source in others.items() if source is not None})
+    file = data.file(extras)
+    changed = settings is not data.settings or extras
+    responses = found.read(file, settings) if changed else data.responses
+    if brief:
+        report = found.analyse(responses, settings, progress, brief=True)
+    else:
+        report = analyse_fully(found, responses, settings, progress, extras.get("metrics"), extras.get("sources", ()))
+    if original is not None:
+        first = original if isinstance(original, Analysis) else analyse(original, data.method, brief=True)
+        report = {**report, "replication": to_json(compare_runs(first.result, read_part(report)))}
+    return Analysis(data, settings, report if brief else completed(report), is_brief=brief)
+
+
+def _refuse_unused(method: ResponseMethod[Any], given: Mapping[str, Any]) -> None:
+    """Raise DomainError for an option that the method would not use."""
+    for name in OPTIONS:
+        if name not in method.takes and given.get(name) not in (None, (), []):
+            raise DomainError("unused_option", f"“{name}” says nothing about {method.slug}. Leave it out.")
+
+
+def _file(source: Any, data: Data) -> Path:
+    return as_file(source, data.folder.path) if data.folder else Path(source)
+
+
+def _extras(data: Data, sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what else a method reads: scores of metrics and words of sources loaded, files of chats as they are."""
+    extras: dict[str, Any] = {name: _file(source, data) for name, source in sources.items()}
+    if path := extras.get("metrics"):
+        extras["metrics"] = load_segment_scores(path, has_metrics=True, encoding=data.choices.for_file(path).encoding)
+    if path := extras.get("sources"):
+        extras["sources"] = load_sources(path, data.choices.encoding)
+    return extras

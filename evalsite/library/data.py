@@ -1,0 +1,198 @@
+"""Responses to analyse: a file or a table, and how it is read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from analysis.data.choices import Choices
+from analysis.data.describing import Reading
+from analysis.methods import ResponseMethod, ResponsesFile, get_method, list_response_methods
+from analysis.methods.recognition import recognise
+from analysis.methods.settings import AnalysisSettings, from_json, load_settings
+from campaigns.protocols import find_protocol, list_protocols
+from evalsite.lib.tables import Opening, preview
+from evalsite.library.sources import Folder, as_file
+
+_ROWS_SHOWN = 5
+Method = str | Path | Mapping[str, Any]
+"""A protocol or a response method by its name, the path of a JSON file of settings, or what such a file holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Responses as they were understood: what `read` returns. Print it to check that.
+
+    `settings`: how they are analysed, unless `analyse` is told otherwise; `is_guessed`: it followed from the responses.
+    """
+
+    path: Path
+    choices: Choices
+    settings: AnalysisSettings
+    is_guessed: bool
+    score_columns: Sequence[str] = ()
+    folder: Folder | None = None
+    readings: list[Reading] = field(default_factory=list)
+
+    @property
+    def method(self) -> str:
+        """The protocol by which the responses are analysed."""
+        return self.settings.protocol
+
+    def file(self, extras: Mapping[str, Any] = {}) -> ResponsesFile:
+        """Return the file of responses with what else a method takes."""
+        columns = {"score_columns": self.score_columns} if self.score_columns else {}
+        return ResponsesFile(self.path, replace(self.choices, tell=self._tell), {**extras, **columns})
+
+    def _tell(self, reading: Reading) -> None:
+        self.readings[:] = [reading]
+        if self.choices.tell:
+            self.choices.tell(reading)
+
+    @cached_property
+    def responses(self) -> Any:
+        """The responses as their method reads them; raise TableError with everything that is wrong."""
+        return response_method(self.settings).read(self.file(), self.settings)
+
+    @property
+    def reading(self) -> Reading | None:
+        """How the responses were read: their shape, the column of each thing, what was guessed; None if unknown."""
+        _ = self.responses
+        return self.readings[0] if self.readings else None
+
+    def with_method(self, method: Method | None) -> "Data":
+        """Return the same responses, read for a method; unchanged for None."""
+        if method is None:
+            return self
+        settings = find_settings(method).on_scale(self.settings.scale)
+        return replace(self, settings=settings, is_guessed=False, readings=[])
+
+    def __repr__(self) -> str:
+        said = self.reading
+        lines = said.steps if said else [f"{self.path.name} was read."]
+        how = "as they look like" if self.is_guessed else "as you said"
+        return "\n".join([*lines, f"Analysed by {self.method}, {how}."])
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in repr(self).splitlines())
+        found = preview(self.path, n_rows=_ROWS_SHOWN, encoding=self.choices.encoding)
+        rows = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in found.rows]
+        head = "".join(f"<th>{escape(name)}</th>" for name in found.columns)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<ul>{lines}</ul><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def read(
+    source: Any,
+    method: Method | None = None,
+    *,
+    columns: Mapping[str, str] = {},
+    score_columns: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+    shape: str = "",
+    words: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    twice: str = "",
+    by_task: Sequence[str] = (),
+    task: str | None = None,
+    pool: bool = False,
+    items: str | Path | None = None,
+    encoding: str = "",
+    delimiter: str = "",
+    decimal: str = "",
+    sheet: str = "",
+) -> Data:
+    """Return responses, and how they were understood.
+
+    Parameters
+    ----------
+    source : str or Path, DataFrame, Arrow table, Dataset, list of dicts, dict of columns, or a list of paths
+        CSV, TSV, JSON, Excel or Parquet, also packed, of a crowd, a colleague or another tool; several paths where a
+        tool wrote several files. One answer a row, or any other shape that docs/ratings.md names.
+    method : str, Path or dict, optional
+        A protocol (`likert`, `mqm`, `esa` …), a response method, or settings. By default it follows from the responses.
+    columns : dict, optional
+        The column of each thing that is called otherwise: `{"system": "model"}`.
+    score_columns : list of str, optional
+        The columns of scores, one for each criterion.
+    scale : (low, high), optional
+        The least and the greatest score that workers could give; mapped to 0–100.
+    shape, words, missing, twice, by_task, items, encoding, delimiter, decimal, sheet
+        As the options of `evalsite analyse`: see docs/commands.md.
+    task : str, optional
+        Of a file with several tasks, such as language pairs, the one that is read; `pool` takes all as one.
+
+    Raises
+    ------
+    TableError
+        With everything that is wrong, where, and how to fix it.
+    SeveralTasksError
+        Of several tasks, none of which was chosen; `tasks` names them.
+
+    Examples
+    --------
+    >>> data = read([{"worker": w, "system": s, "source": d, "score": v} for w, s, d, v in SCORES])
+    >>> data.method
+    'likert'
+    >>> data.reading.sentence
+    '3 raters judged 4 outputs of 2 systems with levels 1 to 5.'
+    """
+    opening = Opening(encoding, delimiter=delimiter, sheet=sheet)
+    folder = Folder()
+    several = isinstance(source, Sequence) and source and all(isinstance(each, str | Path) for each in source)
+    first, *more = (
+        [as_file(each, folder.path) for each in source]
+        if several and not isinstance(source, str)
+        else [as_file(source, folder.path)]
+    )
+    choices = Choices(
+        encoding=None if opening.says_nothing else opening,
+        columns=dict(columns),
+        items=Path(items) if items else None,
+        more=tuple(more),
+        shape=shape,
+        words=tuple(words),
+        missing=tuple(missing),
+        decimal=decimal,
+        twice=twice,
+        by=tuple(by_task),
+        task=task,
+        splits_tasks=not pool,
+    )
+    data = open_data(first, choices, method, scale=scale, score_columns=score_columns)
+    data = replace(data, folder=folder)
+    _ = data.responses
+    return data
+
+
+def open_data(
+    path: Path,
+    choices: Choices,
+    method: Method | None = None,
+    *,
+    scale: tuple[float, float] | None = None,
+    score_columns: Sequence[str] = (),
+) -> Data:
+    """Return the responses of a file; `choices` say how it is read. Raises DomainError for a method that is none."""
+    settings = recognise(path, choices) if method is None else find_settings(method)
+    return Data(path, choices, settings.on_scale(scale), method is None, tuple(score_columns))
+
+
+def find_settings(method: Method) -> AnalysisSettings:
+    """Return the settings of a protocol, of the first protocol with a response method, or of JSON.
+
+    Raises DomainError `unknown_protocol`, `bad_settings` or `bad_json`.
+    """
+    if isinstance(method, Mapping):
+        return from_json(dict(method))
+    name = str(method)
+    if find_protocol(name) is None and name in {each.slug for each in list_response_methods()}:
+        name = next(protocol.slug for protocol in list_protocols() if protocol.method == name)
+    return load_settings(name)
+
+
+def response_method(settings: AnalysisSettings) -> ResponseMethod[Any]:
+    """Return the response method of settings."""
+    return get_method(settings.method)
