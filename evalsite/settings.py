@@ -95,6 +95,7 @@ INSTALLED_APPS = [
     "evalsite.accounts",
     "evalsite.jobs",
     "evalsite.audit",
+    "evalsite.undo",
     *map(place_of, ("campaigns", "annotation", "analysis", "crowd", "api", "desk")),
 ]
 

@@ -8,12 +8,14 @@ import analysis.urls
 import annotation.urls
 from evalsite.accounts.views import admin_sign_in
 from evalsite.lib.plugins import place_of
+from evalsite.undo.views import undo
 
 handler500 = "evalsite.web.server_error"
 urlpatterns = [
     path("rate/", include(annotation.urls.rate)),  # the most requests: those below are not tried for them
     path("", RedirectView.as_view(pattern_name="campaigns:list"), name="home"),
     path("accounts/", include("evalsite.accounts.urls")),
+    path("undo/<uuid:act_id>/", undo, name="undo"),
     path("jobs/", include("evalsite.jobs.urls")),
     path("campaigns/", include(place_of("campaigns.urls"))),
     path("analysis/", include(analysis.urls)),

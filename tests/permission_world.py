@@ -96,6 +96,7 @@ def make_world() -> World:
         "uidb64": "MQ",
         "token": "set-password",
         "rest": "no/such/address",
+        "act_id": uuid4(),
     }
     for_all |= {"app_label": "campaigns", "object_id": 1, "content_type_id": 1, "id": owner.pk}
     for_all |= {"url": "no-such", "group": "work"}

@@ -14,6 +14,7 @@ from campaigns.models import Campaign, Deletion
 from campaigns.services.deletion import list_records
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import forget_acts
 
 CHOICES = ("feedback", "telemetry", "chats", "results")
 """What may be erased besides the name and ids."""
@@ -70,6 +71,7 @@ def erase_worker(*, campaign: Campaign, worker: Worker, wants: Collection[str], 
     erased.save(update_fields=["key"])
     erasure = Erasure(campaign.pk, worker.pk, erased.pk, worker.name, frozenset(wants))
     n_assignments = Assignment.objects.filter(campaign=campaign, worker=worker).count()
+    forget_acts(campaign.public_id)
     for app in list_records():
         app.erase(erasure)
     is_used = any(

@@ -35,6 +35,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import Registry
 from evalsite.lib.words import counted
+from evalsite.undo.acts import forget_acts
 
 logger = logging.getLogger(__name__)
 DELETE = "campaigns.delete"
@@ -97,6 +98,7 @@ def _begin_deletion(*, campaign: Campaign, user: User, name: str) -> Job:
     if locked.is_launched and " ".join(name.split()) != " ".join(locked.name.split()):
         raise DomainError("wrong_name", f"Type the campaign’s name as it is: {locked.name}")
     _note(locked, user)
+    forget_acts(locked.public_id)
     for app in list_records():
         app.stop(locked.pk)
     locked.hits.update(n_places_left=0)  # nobody resumes
@@ -120,6 +122,7 @@ def delete_campaign(*, campaign: Campaign, user: User | None = None) -> None:
     """Delete a campaign that no worker has seen, with all that it holds; raise DomainError `frozen` for others."""
     locked = lock_for_change(campaign)
     Deletion.objects.filter(pk=_note(locked, user).pk).update(done_at=timezone.now())
+    forget_acts(locked.public_id)
     files = list(locked.uploads.values_list("file", flat=True))
     dialogues = list(Chatbot.objects.filter(system__campaign=locked).values_list("dialogues", flat=True))
     delete_hits(locked)

@@ -62,9 +62,12 @@ def change_design(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campaign
     return locked
 
 
-def use_preset(*, campaign: Campaign) -> Campaign:
-    """Take the mix and layout of the campaign's protocol; raise DomainError as `change_design` does."""
-    return change_design(campaign=campaign, changes=preset_of(campaign))
+def use_preset(*, campaign: Campaign) -> dict[str, Any]:
+    """Take the mix and layout of the campaign's protocol.
+
+    Returns what was before, for `use_design`. Raises DomainError as `change_design` does.
+    """
+    return use_design(campaign=campaign, fields=preset_of(campaign))
 
 
 @transaction.atomic
@@ -92,9 +95,12 @@ def use_proposal(*, campaign: Campaign, proposal: Proposal) -> dict[str, Any]:
     return use_design(campaign=campaign, fields=fields)
 
 
-def draw_seed(*, campaign: Campaign) -> Campaign:
-    """Take a new seed, at random; raise DomainError as `change_design` does."""
-    return change_design(campaign=campaign, changes={"seed": new_seed()})
+def draw_seed(*, campaign: Campaign) -> dict[str, Any]:
+    """Take a new seed, at random.
+
+    Returns what was before, for `use_design`. Raises DomainError as `change_design` does.
+    """
+    return use_design(campaign=campaign, fields={"seed": new_seed()})
 
 
 def preset_of(campaign: Campaign) -> dict[str, Any]:

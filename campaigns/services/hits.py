@@ -1,8 +1,9 @@
 """Building a campaign's HITs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -46,17 +47,33 @@ def build_hits(*, campaign: Campaign, user: User) -> Job:
 
 
 @transaction.atomic
-def use_own_hits(*, campaign: Campaign) -> None:
+def use_own_hits(*, campaign: Campaign) -> dict[str, Any]:
     """Let the design decide instead of the HITs that came with a file; they stay until new ones are built.
 
-    Where none came with a file, do nothing. Raises DomainError `frozen`.
+    Returns what was before, for `keep_given_hits`; nothing where none came with a file. Raises DomainError `frozen`.
     """
     locked = lock_for_change(campaign)
     if not locked.has_given_hits:
-        return
+        return {}
+    before = {"n_tutorial": locked.n_tutorial, "status": locked.status, "first_hit": _first_hit(locked)}
     locked.has_given_hits, locked.n_tutorial = False, 0
     locked.status = Campaign.Status.DRAFT
     locked.save(update_fields=["has_given_hits", "n_tutorial", "status"])
+    return before
+
+
+@transaction.atomic
+def keep_given_hits(*, campaign: Campaign, before: Mapping[str, Any]) -> None:
+    """Take `use_own_hits` back; raise DomainError `rebuilt` once other HITs were built, or `frozen`."""
+    locked = lock_for_change(campaign)
+    if locked.has_given_hits or before["first_hit"] != _first_hit(locked):
+        raise DomainError("rebuilt", "The HITs of the file were replaced meanwhile. Upload the file again.")
+    locked.has_given_hits, locked.n_tutorial, locked.status = True, before["n_tutorial"], before["status"]
+    locked.save(update_fields=["has_given_hits", "n_tutorial", "status"])
+
+
+def _first_hit(campaign: Campaign) -> int | None:
+    return campaign.hits.order_by("pk").values_list("pk", flat=True).first()
 
 
 def execute_build(

@@ -34,12 +34,13 @@ from campaigns.services.campaigns import (
 )
 from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
 from evalsite.accounts.models import User
-from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Problem, TableError, lines_if_windows, preview
 from evalsite.lib.tables.archives import read_archive, unpack
 from evalsite.lib.tables.errors import whole_file_error
+from evalsite.undo.acts import put_aside, restore_rows
+from evalsite.undo.models import Act
 
 Mode = Literal["replace", "add"]
 _CHUNK = 1 << 20
@@ -153,7 +154,7 @@ def _look_at(path: Path, name: str, screen: Screen) -> tuple[FileLayout, dict[st
 
 
 @transaction.atomic
-def delete_upload(*, upload: Upload, user: User) -> None:
+def delete_upload(*, upload: Upload, user: User, act: Act | None = None) -> None:
     """Delete an uploaded file; what was imported from it stays. Raises DomainError `frozen` or `import_running`."""
     lock_for_change(upload.campaign)
     locked = Upload.objects.select_for_update().get(pk=upload.pk)
@@ -167,11 +168,19 @@ def delete_upload(*, upload: Upload, user: User) -> None:
         contents=[[1, "uploaded file", locked.name]],
         done_at=timezone.now(),
     )
-    name, job = locked.file.name or "", locked.job
+    job = locked.job
+    put_aside(act, [*([job] if job else []), locked], files=[locked.file.name or ""])
     locked.delete()
     if job:
         job.delete()
-    delete_on_commit(name)
+
+
+@transaction.atomic
+def restore_upload(*, campaign: Campaign, act: Act) -> None:
+    """Take `delete_upload` back; raise DomainError `frozen`."""
+    lock_for_change(campaign)
+    restore_rows(act)
+    Deletion.objects.filter(object_id__in=[row["pk"] for row in act.rows]).delete()
 
 
 @transaction.atomic

@@ -15,6 +15,8 @@ from evalsite.accounts.models import User
 from evalsite.accounts.services import create_account
 from evalsite.lib.errors import DomainError
 from evalsite.lib.rate_limits import Limit, count_use
+from evalsite.undo.acts import put_aside
+from evalsite.undo.models import Act
 
 logger = logging.getLogger(__name__)
 Role = Membership.Role
@@ -62,9 +64,11 @@ def mail_invitation(*, invitation: MemberInvitation, url: str, now: datetime) ->
 
 
 @transaction.atomic
-def withdraw_invitation(*, campaign: Campaign, invitation_id: int) -> None:
+def withdraw_invitation(*, campaign: Campaign, invitation_id: int, act: Act | None = None) -> None:
     """End an invitation and its link; do nothing if it has ended."""
-    campaign.member_invitations.filter(pk=invitation_id).delete()
+    found = campaign.member_invitations.filter(pk=invitation_id)
+    put_aside(act, found)
+    found.delete()
 
 
 @transaction.atomic
@@ -102,11 +106,13 @@ def change_role(*, campaign: Campaign, membership: Membership, role: str) -> Non
 
 
 @transaction.atomic
-def remove_member(*, campaign: Campaign, membership_id: int) -> None:
+def remove_member(*, campaign: Campaign, membership_id: int, act: Act | None = None) -> None:
     """Take a member out; do nothing if they are out already. Raises DomainError `no_owner` for the only owner."""
     membership = campaign.memberships.filter(pk=membership_id).first()
     _lock_owners(campaign, without=membership)
-    campaign.memberships.filter(pk=membership_id).delete()
+    found = campaign.memberships.filter(pk=membership_id)
+    put_aside(act, found)
+    found.delete()
 
 
 def _lock_owners(campaign: Campaign, without: Membership | None) -> None:

@@ -17,6 +17,8 @@ from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.encryption import encrypt_secrets
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import put_aside, restore_rows
+from evalsite.undo.models import Act
 
 State = Delivery.State
 SEND = "campaigns.webhooks"
@@ -114,8 +116,7 @@ def add_webhook(*, campaign: Campaign, url: str, events: list[str], is_active: b
     with transaction.atomic():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
         _check_free(locked, url)
-        if locked.webhooks.count() >= MOST_WEBHOOKS:
-            raise DomainError("too_many_webhooks", f"A campaign has at most {MOST_WEBHOOKS} webhooks: remove one.")
+        _check_number(locked)
         kept = encrypt_secrets({SECRET: secret})
         made = Webhook.objects.create(campaign=locked, url=url, events=events, is_active=is_active, secret=kept)
     return made, secret
@@ -150,10 +151,23 @@ def rotate_secret(*, webhook: Webhook) -> str:
 
 
 @transaction.atomic
-def remove_webhook(*, webhook: Webhook) -> None:
+def remove_webhook(*, webhook: Webhook, act: Act | None = None) -> None:
     """Delete a webhook with its deliveries, also those that wait; once is enough."""
     Webhook.objects.select_for_update().filter(pk=webhook.pk).first()  # those who announce something end first
-    Webhook.objects.filter(pk=webhook.pk).delete()
+    found = Webhook.objects.filter(pk=webhook.pk)
+    put_aside(act, found)
+    put_aside(act, Delivery.objects.filter(webhook=webhook.pk))
+    found.delete()
+
+
+@transaction.atomic
+def restore_webhook(*, campaign: Campaign, act: Act) -> None:
+    """Take `remove_webhook` back: what waited is sent. Raises DomainError `address_taken` or `too_many_webhooks`."""
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    _check_free(locked, act.rows[0]["fields"]["url"])
+    _check_number(locked)
+    restore_rows(act)
+    enqueue_sending()
 
 
 @transaction.atomic
@@ -193,6 +207,11 @@ def delete_old_deliveries(now: datetime | None = None) -> int:
 def _check_free(campaign: Campaign, url: str) -> None:
     if campaign.webhooks.filter(url=url).exists():
         raise DomainError("address_taken", "Another webhook of this campaign has this address.")
+
+
+def _check_number(campaign: Campaign) -> None:
+    if campaign.webhooks.count() >= MOST_WEBHOOKS:
+        raise DomainError("too_many_webhooks", f"A campaign has at most {MOST_WEBHOOKS} webhooks: remove one.")
 
 
 def _new_secret() -> str:

@@ -11,6 +11,7 @@ def again(request, campaign, order_id): ...
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 from uuid import UUID
@@ -24,9 +25,12 @@ from django.views.decorators.http import require_http_methods
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, url_of
 from campaigns.queries import Role, being_deleted, get_campaign_for
+from evalsite.accounts.models import User
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_refusal
 from evalsite.lib.errors import CONFLICT, UNPROCESSABLE, DomainError
+from evalsite.undo.acts import undoable, undoes
+from evalsite.undo.models import Act
 
 _P = ParamSpec("_P")
 Check = Callable[[SignedInRequest, Campaign], HttpResponseBase | None]
@@ -84,6 +88,29 @@ def refuse(request: SignedInRequest, campaign: Campaign, error: DomainError) -> 
     if request.headers.get("X-Autosave") == "1" or "application/json" in request.headers.get("Accept", ""):
         return JsonResponse({"error": {"code": error.code, "message": error.message}})
     return render(request, "campaigns/refused.html", campaign_context(campaign, "") | {"error": error})
+
+
+def undoable_in(request: SignedInRequest, campaign: Campaign, kind: str, page: str) -> AbstractContextManager[Act]:
+    """Give an act in a campaign that its page `page` offers to take back (`evalsite.undo.acts.undoable`)."""
+    return undoable(request, kind, page=url_of(campaign, page), campaign=campaign.public_id)
+
+
+def undoes_in(kind: str, *, role: Role = Role.EDITOR) -> Callable[[Callable[[Campaign, Act], None]], Any]:
+    """Have a function take acts of a kind back, in the campaign as it is, for members who have this role still."""
+
+    def decorate(take_back: Callable[[Campaign, Act], None]) -> Callable[[User, Act], None]:
+        @undoes(kind)
+        @wraps(take_back)
+        def wrapped(user: User, act: Act) -> None:
+            assert act.campaign
+            campaign = get_campaign_for(user, act.campaign, role)
+            if campaign.is_being_deleted:
+                raise being_deleted()
+            take_back(campaign, act)
+
+        return wrapped
+
+    return decorate
 
 
 def back_to(name: str, *arguments: str) -> Refused:

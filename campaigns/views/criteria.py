@@ -15,19 +15,15 @@ from campaigns.services.criteria import (
     move_criterion,
     order_criteria,
 )
-from campaigns.views.access import campaign_view, render_form
+from campaigns.views.access import campaign_view, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.undo.models import Act
 
 
 def _url(campaign: Campaign) -> str:
     return reverse("campaigns:criteria", args=[campaign.public_id])
-
-
-def _key(campaign: Campaign) -> str:
-    """Return where the session keeps the criterion that was deleted last."""
-    return f"deleted-criterion:{campaign.public_id}"
 
 
 def _page(
@@ -51,7 +47,6 @@ def _page(
         "rows": rows,
         "new": new or CriterionForm(),
         "error": error,
-        "deleted": request.session.get(_key(campaign)) if context["can_change"] else None,
     }
     return render_form(request, "campaigns/criteria.html", context)
 
@@ -85,19 +80,16 @@ def criterion(request: SignedInRequest, campaign: Campaign, criterion_id: int) -
 
 @campaign_view("POST", refused=_page)
 def delete(request: SignedInRequest, campaign: Campaign, criterion_id: int) -> HttpResponse:
-    """Delete a criterion, and remember it for `undo`."""
-    if fields := delete_criterion(campaign=campaign, criterion_id=criterion_id):
-        request.session[_key(campaign)] = fields
+    """Delete a criterion."""
+    with undoable_in(request, campaign, "campaigns.criterion", "campaigns:criteria") as act:
+        if fields := delete_criterion(campaign=campaign, criterion_id=criterion_id):
+            act.values, act.words = fields, f"“{fields['name']}” was deleted."
     return redirect(_url(campaign))
 
 
-@campaign_view("POST", refused=_page)
-def undo(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Add the criterion again that this user deleted last."""
-    if fields := request.session.get(_key(campaign)):
-        add_criterion(campaign=campaign, fields=fields)
-    request.session.pop(_key(campaign), None)
-    return redirect(_url(campaign))
+@undoes_in("campaigns.criterion")
+def _add_again(campaign: Campaign, act: Act) -> None:
+    add_criterion(campaign=campaign, fields=act.values)
 
 
 @campaign_view("POST", refused=_page)

@@ -5,7 +5,6 @@ from typing import Any, cast, get_args
 from uuid import UUID
 
 from django.conf import settings as django_settings
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -24,13 +23,21 @@ from campaigns.proposals import pace_of
 from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of
 from campaigns.services.campaigns import fill_in
-from campaigns.services.imports import delete_upload, map_columns, read_as, start_import, upload_outputs
-from campaigns.views.access import campaign_view, only_outputs, render_form
+from campaigns.services.imports import (
+    delete_upload,
+    map_columns,
+    read_as,
+    restore_upload,
+    start_import,
+    upload_outputs,
+)
+from campaigns.views.access import back_to, campaign_view, only_outputs, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import sent
 from campaigns.views.encoding import ask_encoding
 from evalsite.accounts.requests import SignedInRequest
-from evalsite.lib.errors import CONFLICT, DomainError
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Problem, TableError, preview
+from evalsite.undo.models import Act
 
 _PREVIEW_ROWS = 3
 
@@ -110,22 +117,19 @@ def columns(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> Ht
     return render_form(request, "campaigns/columns.html", context)
 
 
-@campaign_view("GET", "POST", to_read=Role.OWNER, to_change=Role.OWNER)
+@campaign_view("POST", to_change=Role.OWNER, refused=back_to("campaigns:columns", "upload_id"))
 def delete(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> HttpResponse:
-    """Say what goes with an uploaded file, and delete it."""
-    found, error = get_upload_of(campaign, upload_id), None
-    if request.method == "POST":
-        try:
-            delete_upload(upload=found, user=request.user)
-        except DomainError as refused:
-            error = refused
-        else:
-            messages.success(request, f"“{found.name}” was deleted.")
-            return redirect("campaigns:data", campaign.public_id)
-    context = campaign_context(campaign, "data") | {"upload": found, "refused": error}
-    response = render(request, "campaigns/upload_delete.html", context)
-    response.status_code = CONFLICT if error else 200
-    return response
+    """Delete an uploaded file."""
+    found = get_upload_of(campaign, upload_id)
+    with undoable_in(request, campaign, "campaigns.upload", "campaigns:data") as act:
+        delete_upload(upload=found, user=request.user, act=act)
+        act.words = f"“{found.name}” was deleted. What was imported from it stays."
+    return redirect("campaigns:data", campaign.public_id)
+
+
+@undoes_in("campaigns.upload", role=Role.OWNER)
+def _restore(campaign: Campaign, act: Act) -> None:
+    restore_upload(campaign=campaign, act=act)
 
 
 def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[str, Any]:

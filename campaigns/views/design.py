@@ -1,5 +1,6 @@
 """What HITs consist of: setting it, building HITs, looking at them."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -17,20 +18,17 @@ from campaigns.models import Campaign
 from campaigns.navigation import campaign_context, job_progress, url_of
 from campaigns.proposals import expected_of, get_proposal, pace_of
 from campaigns.queries import count_tested
-from campaigns.services.campaigns import change_campaign
 from campaigns.services.design import change_design, draw_seed, preset_of, use_design, use_preset, use_proposal
-from campaigns.services.hits import build_hits, use_own_hits
-from campaigns.views.access import campaign_view, render_form
+from campaigns.services.hits import build_hits, keep_given_hits, use_own_hits
+from campaigns.views.access import campaign_view, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import changed_since
+from evalsite.undo.models import Act
 
 # What of the page follows from the fields: the totals, the buttons, and the campaign's status in the heading.
 _FOLLOWS = "#estimate,#design-buttons,h1"
-
-
-def _key(campaign: Campaign) -> str:
-    return f"former-design:{campaign.public_id}"
 
 
 def _page(
@@ -40,7 +38,7 @@ def _page(
     form = form or DesignForm(campaign)
     context = campaign_context(campaign, "design")
     if context["can_change"] and not campaign.has_given_hits:
-        context |= {"undo": request.session.get(_key(campaign)), **_raters(request, campaign)}
+        context |= _raters(request, campaign)
     n_hits, job, preset = campaign.hits.count(), campaign.build_job, preset_of(campaign)
     is_preset = campaign.has_given_hits or all(getattr(campaign, name) == value for name, value in preset.items())
     if campaign.is_launched or (job and job.status == job.Status.SUCCEEDED):
@@ -96,7 +94,6 @@ def design(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     if answer := save_form(
         request, form, lambda changes: change_design(campaign=campaign, changes=changes), reload=_FOLLOWS
     ):
-        request.session.pop(_key(campaign), None)  # to undo would undo this, too
         return answer
     return _page(request, campaign, form=form)
 
@@ -110,13 +107,13 @@ def build(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 @campaign_view("POST", refused=_page)
 def proposal(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Take the design that fits raters and their time, and remember the former one for `undo`; perhaps build HITs."""
+    """Take the design that fits raters and their time; perhaps build HITs."""
     pace = pace_of(campaign)
     form = raters_form(campaign, pace, request.POST)
     if not form.is_valid():
         raise DomainError("bad_raters", "Say who rates, how many they are and how many minutes each has.")
     found = _propose(campaign, form, pace.seconds)
-    request.session[_key(campaign)] = use_proposal(campaign=campaign, proposal=found)
+    _replace(request, campaign, lambda: use_proposal(campaign=campaign, proposal=found), "The proposed design is set.")
     page = reverse("campaigns:design", args=[campaign.public_id])
     if "build" not in request.POST:
         return redirect(page)
@@ -124,41 +121,59 @@ def proposal(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return redirect(f"{page}?then=launch")
 
 
-@campaign_view("POST", refused=_page)
-def undo(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Take the design again that the last proposal replaced."""
-    if fields := request.session.get(_key(campaign)):
-        use_design(campaign=campaign, fields=fields)
-    request.session.pop(_key(campaign), None)
-    return redirect("campaigns:design", campaign.public_id)
+def _replace(
+    request: SignedInRequest, campaign: Campaign, replace: Callable[[], Mapping[str, Any]], words: str
+) -> None:
+    """Replace fields of the design by a call that returns what they were."""
+    with undoable_in(request, campaign, "campaigns.design", "campaigns:design") as act:
+        before = replace()
+        after = Campaign.objects.values(*before).get(pk=campaign.pk)
+        if after != before:
+            act.values, act.words = {"before": before, "after": after}, words
+
+
+@undoes_in("campaigns.design")
+def _former_design(campaign: Campaign, act: Act) -> None:
+    if any(getattr(campaign, name) != value for name, value in act.values["after"].items()):
+        raise changed_since("The design")
+    use_design(campaign=campaign, fields=act.values["before"])
 
 
 @campaign_view("POST", refused=_page)
 def preset(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Take the protocol's design."""
-    use_preset(campaign=campaign)
+    _replace(request, campaign, lambda: use_preset(campaign=campaign), "The protocol’s design is set.")
     return redirect("campaigns:design", campaign.public_id)
 
 
 @campaign_view("POST", refused=_page)
 def seed(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Draw a new seed."""
-    draw_seed(campaign=campaign)
+    _replace(request, campaign, lambda: draw_seed(campaign=campaign), "A new seed is drawn.")
     return redirect("campaigns:design", campaign.public_id)
 
 
 @campaign_view("POST", refused=_page)
 def no_worker_test(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Let every worker count, without a worker test."""
-    change_campaign(campaign=campaign, changes={"worker_test": NO_TEST})
+    words = "Every worker counts: there is no worker test."
+    _replace(request, campaign, lambda: use_design(campaign=campaign, fields={"worker_test": NO_TEST}), words)
     return redirect("campaigns:design", campaign.public_id)
 
 
 @campaign_view("POST", refused=_page)
 def own_hits(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Give up the HITs that came with a file."""
-    use_own_hits(campaign=campaign)
+    with undoable_in(request, campaign, "campaigns.own_hits", "campaigns:design") as act:
+        if before := use_own_hits(campaign=campaign):
+            act.values = before
+            act.words = "The HITs of the file are replaced when you build new ones: the design below decides."
     return redirect("campaigns:design", campaign.public_id)
+
+
+@undoes_in("campaigns.own_hits")
+def _given_hits(campaign: Campaign, act: Act) -> None:
+    keep_given_hits(campaign=campaign, before=act.values)
 
 
 @campaign_view("GET")

@@ -18,13 +18,17 @@ from campaigns.services.members import (
     remove_member,
     withdraw_invitation,
 )
-from campaigns.views.access import campaign_view
+from campaigns.views.access import campaign_view, undoable_in, undoes_in
 from campaigns.views.autosave import sent
 from campaigns.views.settings import show_settings, to_settings
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_act
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import restore_rows
+from evalsite.undo.models import Act
+
+_MEMBERS = "campaigns.members"
 
 
 @campaign_view("GET", "POST", to_change=Role.OWNER)
@@ -49,10 +53,11 @@ def members(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("POST", to_change=Role.OWNER)
 def withdraw(request: SignedInRequest, campaign: Campaign, member_invitation_id: int) -> HttpResponse:
     """End an invitation."""
-    if found := list_member_invitations(campaign).filter(pk=member_invitation_id).first():
-        note_act(about=found.email)
-        messages.success(request, f"The invitation of {found.email} was withdrawn. Its link has ended.")
-    withdraw_invitation(campaign=campaign, invitation_id=member_invitation_id)
+    with undoable_in(request, campaign, _MEMBERS, "campaigns:settings") as act:
+        if found := list_member_invitations(campaign).filter(pk=member_invitation_id).first():
+            note_act(about=found.email)
+            act.words = f"The invitation of {found.email} was withdrawn. Its link has ended."
+        withdraw_invitation(campaign=campaign, invitation_id=member_invitation_id, act=act)
     return to_settings(campaign, "members")
 
 
@@ -72,9 +77,18 @@ def member(request: SignedInRequest, campaign: Campaign, membership_id: int) -> 
 @campaign_view("POST", to_change=Role.OWNER, refused=show_settings)
 def remove(request: SignedInRequest, campaign: Campaign, membership_id: int) -> HttpResponse:
     """Take a member out: another, or oneself."""
-    with suppress(Http404):  # somebody has removed them before
-        note_act(about=get_membership_of(campaign, membership_id).user.email)
-    remove_member(campaign=campaign, membership_id=membership_id)
+    with undoable_in(request, campaign, _MEMBERS, "campaigns:settings") as act:
+        with suppress(Http404):  # somebody has removed them before
+            member = get_membership_of(campaign, membership_id).user
+            note_act(about=member.email)
+            if member != request.user:  # who has left may not come back by themselves
+                act.words = f"{member} was removed."
+        remove_member(campaign=campaign, membership_id=membership_id, act=act)
     if is_member(request.user, campaign):
         return to_settings(campaign, "members")
     return redirect("campaigns:list")
+
+
+@undoes_in(_MEMBERS, role=Role.OWNER)
+def _restore(campaign: Campaign, act: Act) -> None:
+    restore_rows(act)

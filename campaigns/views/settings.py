@@ -23,11 +23,13 @@ from campaigns.protocols import get_protocol
 from campaigns.queries import Role, contents_of, list_members, list_webhooks
 from campaigns.services.campaigns import change_campaign, default_instructions
 from campaigns.services.screens import change_chat_rules
-from campaigns.views.access import campaign_view, only_live, render_form
+from campaigns.views.access import campaign_view, only_live, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.attempts import is_mail_set_up
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import changed_since
+from evalsite.undo.models import Act
 
 
 @sensitive_variables()
@@ -108,12 +110,29 @@ def payment(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 def instructions(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     """Write what workers read, and show it as they will see it."""
     initial = {name: getattr(campaign, name) for name in InstructionsForm.base_fields}
+    default = default_instructions(get_protocol(campaign.protocol))
+    if "default" in request.POST:
+        return _replace_instructions(request, campaign, default)
     form = InstructionsForm(sent(request), initial=initial)
     if answer := _save(request, campaign, form, reload="#as-shown"):
         return answer
-    default = default_instructions(get_protocol(campaign.protocol))
     context = _context(campaign, "instructions", form) | {"default": default, "blanks": blanks_of(campaign)}
     return render_form(request, "campaigns/instructions.html", context)
+
+
+def _replace_instructions(request: SignedInRequest, campaign: Campaign, text: str) -> HttpResponse:
+    with undoable_in(request, campaign, "campaigns.instructions", "campaigns:instructions") as act:
+        change_campaign(campaign=campaign, changes={"instructions": text})
+        act.values = {"before": campaign.instructions, "after": text}
+        act.words = "The instructions are those of the protocol now."
+    return redirect("campaigns:instructions", campaign.public_id)
+
+
+@undoes_in("campaigns.instructions")
+def _former_instructions(campaign: Campaign, act: Act) -> None:
+    if campaign.instructions != act.values["after"]:
+        raise changed_since("The text of the instructions")
+    change_campaign(campaign=campaign, changes={"instructions": act.values["before"]})
 
 
 def _save(request: SignedInRequest, campaign: Campaign, form: PartialForm, *, reload: str) -> HttpResponse | None:

@@ -16,14 +16,16 @@ from campaigns.services.webhooks import (
     add_webhook,
     change_webhook,
     remove_webhook,
+    restore_webhook,
     rotate_secret,
     send_again,
 )
-from campaigns.views.access import back_to, campaign_view, render_form
+from campaigns.views.access import back_to, campaign_view, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import save_form, sent
 from campaigns.views.settings import show_settings, to_settings
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.undo.models import Act
 
 _PER_PAGE = 25
 
@@ -65,9 +67,15 @@ def secret(request: SignedInRequest, campaign: Campaign, webhook_id: int) -> Htt
 @campaign_view("POST")
 def remove(request: SignedInRequest, campaign: Campaign, webhook_id: int) -> HttpResponse:
     """Remove a webhook."""
-    remove_webhook(webhook=get_webhook_of(campaign, webhook_id))
-    messages.success(request, "The webhook is removed.")
+    with undoable_in(request, campaign, "campaigns.webhook", "campaigns:settings") as act:
+        remove_webhook(webhook=get_webhook_of(campaign, webhook_id), act=act)
+        act.words = "The webhook is removed: what waits is not sent."
     return to_settings(campaign, "webhooks")
+
+
+@undoes_in("campaigns.webhook")
+def _restore(campaign: Campaign, act: Act) -> None:
+    restore_webhook(campaign=campaign, act=act)
 
 
 @campaign_view("POST", refused=back_to("campaigns:webhook", "webhook_id"))

@@ -35,6 +35,7 @@ _ACTS: dict[str, dict[str, str]] = {
     },
     "the site": {
         "desk:job_retry jobs:retry api:retry": "queued a job again",
+        "undo": "took back what they had done",
         "desk:test_mail": "sent a test mail",
         "admin:campaigns_campaign_change": "changed members of a campaign in the database",
         "admin:jobs_job_delete": "deleted a job in the database",
@@ -128,7 +129,6 @@ _ACTS: dict[str, dict[str, str]] = {
         "api:criterion": "changed or removed a criterion",
         "campaigns:criterion_delete": "removed a criterion",
         "campaigns:criteria_order api:criteria_order": "changed the order of criteria",
-        "campaigns:criteria_undo": "took back a change of criteria",
         "campaigns:chatbot_add api:chatbots": "added a chatbot",
         "campaigns:chatbot": "changed a chatbot",
         "api:chatbot": "changed or removed a chatbot",
@@ -144,7 +144,6 @@ _ACTS: dict[str, dict[str, str]] = {
         "campaigns:design api:design": "changed the design of HITs",
         "campaigns:design_preset api:preset": "took a preset of the design",
         "campaigns:design_proposal": "took a proposed design",
-        "campaigns:design_undo": "took back a change of the design",
         "campaigns:design_no_test": "built HITs that test no workers",
         "campaigns:design_seed api:seed": "drew another seed",
         "campaigns:build api:hits": "built HITs",

@@ -21,7 +21,6 @@ _SECTIONS = {
         "campaigns:data",
         "campaigns:upload",
         "campaigns:columns",
-        "campaigns:upload_delete",
     ),
     "chatbots#1-add-chatbots": (
         "campaigns:chatbots",

@@ -17,6 +17,7 @@ from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
 from tests.campaigns.hits.built import build
 from tests.campaigns.test_design_views import autosave, url
+from tests.undo.button import offers, press_undo
 
 pytestmark = pytest.mark.django_db
 
@@ -55,13 +56,13 @@ def test_a_proposed_design_is_used_built_and_undone(owner_client: Client, campai
     assert campaign.hits.count() == 21
 
     assert "The proposed design is set." in owner_client.get(url(campaign)).text
-    owner_client.post(url(campaign, "design_undo"))
+    press_undo(owner_client, url(campaign))
     campaign.refresh_from_db()
     assert (campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.n_hits) == (11, 6, 3, None)
     assert (campaign.worker_test, campaign.minutes_per_hit) == ("paired-wilcoxon", None)
     assert campaign.platform_settings["access"] == "open"
     assert campaign.status == Campaign.Status.DRAFT
-    assert "The proposed design is set." not in owner_client.get(url(campaign)).text
+    assert offers(owner_client, url(campaign)) == []
 
 
 def test_hits_for_these_raters_are_built_at_once_and_lead_to_the_launch(
@@ -85,7 +86,7 @@ def test_hits_for_these_raters_are_built_at_once_and_lead_to_the_launch(
 def test_a_later_change_is_not_undone_with_the_proposal(owner_client: Client, campaign: Campaign) -> None:
     owner_client.post(url(campaign, "design_proposal"), lab())
     autosave(owner_client, campaign, n_ordinary=5)
-    owner_client.post(url(campaign, "design_undo"))
+    press_undo(owner_client, url(campaign))
 
     campaign.refresh_from_db()
     assert (campaign.n_ordinary, campaign.n_degraded) == (5, 0)

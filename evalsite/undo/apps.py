@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class UndoConfig(AppConfig):
+    name = "evalsite.undo"
+    label = "undo"
