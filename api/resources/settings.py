@@ -68,7 +68,9 @@ class Preset(Resource):
     @operation(Scope.EDIT, returns=DesignForm)
     def post(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
         """Take the mix and the layout of the protocol."""
-        return shown(DesignForm(use_preset(campaign=campaign)))
+        use_preset(campaign=campaign)
+        campaign.refresh_from_db()
+        return shown(DesignForm(campaign))
 
 
 class DesignProposalShape(serializers.Serializer[Proposal]):
@@ -125,4 +127,6 @@ class Seed(Resource):
     @operation(Scope.EDIT, returns=DesignForm)
     def post(self, request: ApiRequest, campaign: Campaign) -> dict[str, Any]:
         """Draw a new seed."""
-        return shown(DesignForm(draw_seed(campaign=campaign)))
+        draw_seed(campaign=campaign)
+        campaign.refresh_from_db()
+        return shown(DesignForm(campaign))

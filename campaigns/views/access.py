@@ -20,6 +20,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from campaigns.models import Campaign
@@ -92,7 +93,7 @@ def refuse(request: SignedInRequest, campaign: Campaign, error: DomainError) -> 
 
 def undoable_in(request: SignedInRequest, campaign: Campaign, kind: str, page: str) -> AbstractContextManager[Act]:
     """Give an act in a campaign that its page `page` offers to take back (`evalsite.undo.acts.undoable`)."""
-    return undoable(request, kind, page=url_of(campaign, page), campaign=campaign.public_id)
+    return undoable(request, kind, page=reverse(page, args=[campaign.public_id]), campaign=campaign.public_id)
 
 
 def undoes_in(kind: str, *, role: Role = Role.EDITOR) -> Callable[[Callable[[Campaign, Act], None]], Any]:
