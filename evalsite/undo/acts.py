@@ -19,7 +19,7 @@ from uuid import UUID
 
 from django.core import serializers
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 
@@ -99,11 +99,16 @@ def put_aside(
 
 
 def restore_rows(act: Act) -> None:
-    """Store the rows again that the act put aside; raise DomainError `changed_since` if something took their place."""
+    """Store the rows again that the act put aside.
+
+    Raises DomainError `changed_since` if something took their place, or what they refer to is gone.
+    """
     try:
         with transaction.atomic():
-            for row in serializers.deserialize("python", act.rows):
+            found = list(serializers.deserialize("python", act.rows))
+            for row in found:
                 row.save(force_insert=True)
+            connection.check_constraints({row.object._meta.db_table for row in found})
     except IntegrityError:
         raise changed_since() from None
 

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from analysis.models import AnalysisRun, RatingsFile
@@ -18,6 +19,7 @@ from evalsite.jobs.models import Job
 from evalsite.jobs.running import run_job
 from evalsite.lib.bucket import _copies_folder
 from evalsite.lib.media import MediaAwayError, get_media
+from evalsite.undo.acts import KEPT_FOR, forget_expired
 from tests.analysis.conftest import kept_files, ratings_csv
 from tests.analysis.test_downloads import fetch
 from tests.buckets import Bucket, sizes
@@ -91,6 +93,7 @@ def test_results_are_downloaded_and_a_deletion_leaves_nothing(
         assert owner_client.get(reverse("analysis:run_file", args=[done.pk, name])).status_code == 404
 
     owner_client.post(reverse("analysis:delete_file", args=[done.ratings_file_id]))
+    forget_expired(timezone.now() + KEPT_FOR)
     assert not RatingsFile.objects.exists()
     assert bucket.files() == {}
     assert list(_copies_folder().iterdir()) == []
@@ -136,6 +139,7 @@ def test_while_the_bucket_is_away_pages_say_so_and_nothing_is_half_stored_or_lef
 
     with bucket.used(nowhere):
         gone = owner_client.post(reverse("analysis:delete_file", args=[done.ratings_file_id]))
+        forget_expired(timezone.now() + KEPT_FOR)
     assert gone.status_code == 302
     assert not RatingsFile.objects.exists()
     assert sizes() == before

@@ -26,6 +26,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.campaigns.cast import SYSTEMS, add_member, add_outputs, make_campaign
+from tests.undo.button import press_undo
 
 SMALL = PlanSettings(PlannedDesign(3, 8, 20, 15), 20, n_simulations=1)
 SENT = DEFAULTS | {
@@ -166,6 +167,8 @@ def test_a_plan_is_deleted_when_it_is_made(owner, owner_client: Client, small_pl
     assert owner_client.post(delete, follow=True).status_code == 200
     assert not PowerAnalysis.objects.exists()
     assert not Job.objects.exists()
+    press_undo(owner_client, url(None))
+    assert PowerAnalysis.objects.get() == plan
 
 
 def test_plans_of_a_run_that_is_deleted_stay(owner, owner_client: Client) -> None:

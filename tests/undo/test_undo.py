@@ -200,7 +200,7 @@ def test_a_file_comes_back_and_goes_for_good_when_it_expires(
         owner_client.post(delete)
     assert (Upload.objects.count(), Deletion.objects.count()) == (0, 1)
     press_undo(owner_client, url(campaign, "data"))
-    assert Upload.objects.get().file.read() == LONG.encode()
+    assert Path(Upload.objects.get().file.path).read_bytes() == LONG.encode()
     assert not Deletion.objects.exists()
     with django_capture_on_commit_callbacks(execute=True):
         owner_client.post(delete)

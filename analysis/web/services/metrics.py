@@ -21,13 +21,14 @@ from analysis.models import AnalysisRun, MetricScores
 from analysis.web.queries.metrics import describe_data, list_references, load_scores, read_texts, scores_of
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
-from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, lines_if_windows
 from evalsite.lib.tables.errors import listing
 from evalsite.lib.tables.writing import write_csv
+from evalsite.undo.acts import put_aside
+from evalsite.undo.models import Act
 
 COMPUTE = "analysis.metrics"
 """The kind of job that computes metrics of a campaign's outputs."""
@@ -220,7 +221,7 @@ def write_scores(scores: MetricScores, rows: Iterable[Sequence[Any]]) -> None:
 
 
 @transaction.atomic
-def remove_scores(*, scores: MetricScores) -> None:
+def remove_scores(*, scores: MetricScores, act: Act | None = None) -> None:
     """Remove scores of metrics with their file and job; analyses that compared them stay.
 
     Raises DomainError `not_finished` while they are being computed.
@@ -228,12 +229,7 @@ def remove_scores(*, scores: MetricScores) -> None:
     if scores.job and not scores.job.is_finished:
         raise DomainError("not_finished", "These metrics are being computed. Wait for the end, then remove them.")
     job = scores.job
-    remove_file(scores)
+    put_aside(act, [*([job] if job else []), scores], files=[scores.file.name or ""])
     scores.delete()
     if job:
         job.delete()
-
-
-def remove_file(scores: MetricScores) -> None:
-    """Delete the file of scores once the transaction is through."""
-    delete_on_commit(scores.file.name or "")

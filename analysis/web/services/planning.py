@@ -18,6 +18,8 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import put_aside
+from evalsite.undo.models import Act
 
 PLAN = "analysis.plan"
 """The kind of job that simulates the campaigns of a plan."""
@@ -64,10 +66,11 @@ def execute_plan(
 
 
 @transaction.atomic
-def delete_plan(*, plan: PowerAnalysis) -> None:
+def delete_plan(*, plan: PowerAnalysis, act: Act | None = None) -> None:
     """Delete a power analysis; raise DomainError `not_finished` while its job goes on."""
     locked = PowerAnalysis.objects.select_for_update(of=("self",)).select_related("job").get(pk=plan.pk)
     if locked.job and not locked.job.is_finished:
         raise DomainError("not_finished", "The plan is still being made. Wait for the end, then delete it.")
+    put_aside(act, [*([locked.job] if locked.job else []), locked])
     locked.delete()
     delete_jobs([locked.job_id] if locked.job_id else [])

@@ -36,3 +36,8 @@ def create_share_link(*, campaign: Campaign, user: User, note: str = "", ends_on
 def revoke_share_link(*, link: ShareLink) -> None:
     """Close a link at once; closing it again changes nothing."""
     ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def reopen_share_link(*, campaign: Campaign, link_id: int) -> None:
+    """Let a link show the results again: its address is the same, so nobody learns it who did not have it."""
+    campaign.share_links.filter(pk=link_id).update(revoked_at=None)

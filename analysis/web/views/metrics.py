@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings as django_settings
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -27,6 +26,7 @@ from analysis.web.queries.metrics import (
 from analysis.web.queries.ratings_files import get_finished_run_for
 from analysis.web.services.metrics import read_scores_as, remove_scores, request_metrics, upload_scores
 from analysis.web.services.runs import change_run
+from analysis.web.views.deletion import ROWS, public_id_of
 from analysis.web.views.runs import run_progress, show_sections
 from campaigns.views.access import render_form
 from campaigns.views.encoding import ask_encoding
@@ -34,6 +34,7 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.errors import CONFLICT, DomainError
 from evalsite.lib.tables import TableError
+from evalsite.undo.acts import undoable
 
 _PAGE = "metrics"
 
@@ -166,12 +167,12 @@ def remove(request: SignedInRequest, run_id: UUID, scores_id: UUID) -> HttpRespo
     found = get_finished_run_for(request.user, run_id, to_change=True)
     scores = get_scores_of(found, scores_id)
     try:
-        remove_scores(scores=scores)
+        page, campaign = result_url(found, _PAGE), public_id_of(scores.campaign)
+        with undoable(request, ROWS, page=page, campaign=campaign) as act:
+            remove_scores(scores=scores, act=act)
+            act.words = f"“{scores.name}” was removed. This analysis still shows its scores, the next will not."
     except DomainError as error:
         response = show_metrics(request, found, {"refusal": error})
         response.status_code = CONFLICT
         return response
-    messages.success(
-        request, f"The scores of “{scores.name}” were removed. This analysis still shows them; the next one will not."
-    )
     return redirect(result_url(found, _PAGE))

@@ -27,6 +27,7 @@ from analysis.web.queries.planning import (
 )
 from analysis.web.queries.ratings_files import Role
 from analysis.web.services.planning import delete_plan, start_plan
+from analysis.web.views.deletion import ROWS, public_id_of
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.queries import has_role
@@ -36,6 +37,7 @@ from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.queries import job_state
 from evalsite.lib.acts import note_refusal
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import undoable
 
 
 def _url(plan: PowerAnalysis | None, campaign: Campaign | None) -> str:
@@ -132,11 +134,13 @@ def plan_file(request: SignedInRequest, plan_id: UUID, name: str) -> HttpRespons
 def delete(request: SignedInRequest, plan_id: UUID) -> HttpResponse:
     """Delete a plan."""
     found = get_plan_for(request.user, plan_id, to_change=True)
+    page = _url(None, found.campaign)
     try:
-        delete_plan(plan=found)
+        with undoable(request, ROWS, page=page, campaign=public_id_of(found.campaign)) as act:
+            delete_plan(plan=found, act=act)
+            act.words = "The plan is deleted."
     except DomainError as error:
         messages.error(request, error.message)
         note_refusal()
         return redirect(_url(found, found.campaign))
-    messages.success(request, "The plan is deleted.")
-    return redirect(_url(None, found.campaign))
+    return redirect(page)

@@ -13,12 +13,13 @@ from django.views.decorators.http import require_safe
 
 from analysis.web.forms.runs import ShareForm
 from analysis.web.queries.campaigns import get_share_link_of, get_shared_result
-from analysis.web.services.sharing import create_share_link, revoke_share_link
+from analysis.web.services.sharing import create_share_link, reopen_share_link, revoke_share_link
 from analysis.web.views.runs import send_file
 from campaigns.models import Campaign
-from campaigns.views.access import back_to, campaign_view
+from campaigns.views.access import back_to, campaign_view, undoable_in, undoes_in
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_refusal
+from evalsite.undo.models import Act
 
 _DOWNLOADS = "analysis:campaign_downloads"
 
@@ -41,9 +42,15 @@ def create(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 @campaign_view("POST")
 def revoke(request: SignedInRequest, campaign: Campaign, link_id: int) -> HttpResponse:
     """Close a link."""
-    revoke_share_link(link=get_share_link_of(campaign, link_id))
-    messages.success(request, "The link is revoked: it shows nothing any more.")
+    with undoable_in(request, campaign, "analysis.share_link", _DOWNLOADS) as act:
+        revoke_share_link(link=get_share_link_of(campaign, link_id))
+        act.values, act.words = {"link": link_id}, "The link is revoked: it shows nothing any more."
     return redirect(_DOWNLOADS, campaign.public_id)
+
+
+@undoes_in("analysis.share_link")
+def _reopen(campaign: Campaign, act: Act) -> None:
+    reopen_share_link(campaign=campaign, link_id=act.values["link"])
 
 
 # --- What a link shows
