@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 
@@ -37,6 +38,12 @@ class UploadForm(forms.Form):
         advice="Leave out columns that are not needed, or split it: a second file can be added to the first.",
         widget=FilesInput(attrs={"accept": SUFFIXES, "multiple": True}),
     )
+
+
+class StartForm(UploadForm):
+    """A file to start from. The id comes with the form, so that sending it twice makes one campaign."""
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4, required=False)
 
 
 class ColumnsForm(forms.Form):

@@ -4,8 +4,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
+from uuid import UUID, uuid5
 
 from django.conf import settings
 from django.core.files import File
@@ -83,15 +85,26 @@ def upload_outputs(
 
 
 @transaction.atomic
-def start_from_file(*, owner: User, upload: UploadedFile, more: Sequence[UploadedFile] = ()) -> Upload:
+def start_from_file(
+    *, owner: User, upload: UploadedFile, more: Sequence[UploadedFile] = (), form_id: UUID | None = None
+) -> Upload:
     """Make a draft, called as the file, that has an uploaded file; its protocol is chosen next (`choose_protocol`).
 
-    Raises as `upload_outputs`; no draft is made then.
+    The same files sent twice by one form (`form_id`) make one draft. Raises as `upload_outputs`; no draft is made then.
     """
     name = Path(upload.name or "outputs").stem.replace("_", " ") if not more else "Outputs"
     anything = next(each.slug for each in list_protocols() if each.has_open_screen and not each.chat)
-    campaign = create_campaign(owner=owner, protocol=anything, name=name[:LONGEST_NAME])
-    return upload_outputs(campaign=campaign, user=owner, upload=upload, more=more)
+    public_id = uuid5(form_id, _digest([upload, *more])) if form_id else None
+    campaign = create_campaign(owner=owner, protocol=anything, name=name[:LONGEST_NAME], public_id=public_id)
+    return campaign.uploads.last() or upload_outputs(campaign=campaign, user=owner, upload=upload, more=more)
+
+
+def _digest(uploads: Sequence[UploadedFile]) -> str:
+    found = sha256()
+    for each in uploads:
+        for chunk in each.chunks(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from campaigns.choosing import list_cards
 from campaigns.data_queries import get_upload_of
 from campaigns.forms.campaigns import ChooseForm, CopyForm, NewForm
-from campaigns.forms.data import UploadForm
+from campaigns.forms.data import StartForm
 from campaigns.importing.guessing import guess_written
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
@@ -47,11 +47,12 @@ def new(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def from_file(request: SignedInRequest) -> HttpResponse:
     """Take a file of outputs in, and make a draft of it whose protocol is chosen next."""
-    form, problems = UploadForm(request.POST, request.FILES), None
+    form, problems = StartForm(request.POST, request.FILES), None
     if form.is_valid():
         try:
             first, *more = form.cleaned_data["file"]
-            upload = start_from_file(owner=request.user, upload=first, more=more)
+            form_id = form.cleaned_data["form_id"]
+            upload = start_from_file(owner=request.user, upload=first, more=more, form_id=form_id)
             return redirect("campaigns:protocol", upload.campaign.public_id, upload.pk)
         except TableError as error:
             problems = error.faults
@@ -110,7 +111,7 @@ def _page(request: SignedInRequest, upload: Upload | None = None, **refused: Any
         "others": [card for card in cards if card.reason],
         "max_mb": django_settings.MAX_UPLOAD_MB,
         "form": NewForm(),
-        "upload_form": UploadForm(),
+        "upload_form": StartForm(),
         "copy_form": CopyForm(_copied(request)),
     }
     is_refused = request.method == "POST" or bool(choose.errors)

@@ -172,6 +172,20 @@ def test_a_file_becomes_a_campaign_without_a_second_upload(owner_client: Client)
     assert "[[" not in campaign.instructions
 
 
+def test_a_form_sent_twice_makes_one_campaign_and_another_file_another(owner_client: Client) -> None:
+    form_id = owner_client.get(reverse("campaigns:new")).context["upload_form"]["form_id"].value()
+
+    def send(text: str) -> str:
+        sent = {"form_id": form_id, "file": SimpleUploadedFile("my_summaries.csv", text.encode())}
+        return owner_client.post(reverse("campaigns:new_file"), sent)["Location"]
+
+    first = send(SUMMARIES)
+    assert send(SUMMARIES) == first
+    assert (Campaign.objects.count(), Upload.objects.count()) == (1, 1)
+    assert send(SUMMARIES + SUMMARIES.splitlines()[-1]) != first
+    assert Campaign.objects.count() == 2
+
+
 def roles(upload: Upload) -> dict[str, str]:
     upload.refresh_from_db()
     return {f"role-{k}": upload.layout["roles"].get(name, "") for k, name in enumerate(upload.layout["columns"])}
