@@ -59,8 +59,9 @@ RESULT_PAGES = (
     ResultPage(
         "groups",
         "Groups",
-        nothing="Nobody asked for a comparison by groups of sources, outputs or workers. Where the ratings have "
-        "columns of such groups, choose them among the settings below the findings, and analyse again.",
+        nothing="Systems can be compared by groups of sources, outputs or workers, such as domains or expertise. A "
+        "column of the ratings says the group of each answer: one more column of the outputs, or of the list of "
+        "raters. Nobody chose one here.",
     ),
     ResultPage(
         "sensitivity",

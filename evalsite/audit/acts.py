@@ -157,7 +157,7 @@ _ACTS: dict[str, dict[str, str]] = {
         "analysis:columns": "named columns of a file of ratings",
         "api:ratings_file": "changed a file of ratings",
         "analysis:protocol api:file_runs": "started an analysis",
-        "analysis:run api:again": "repeated an analysis, or named it",
+        "analysis:run analysis:groups api:again": "repeated an analysis, or named it",
         "analysis:campaign_results api:campaign_runs": "analysed the campaign",
         "analysis:workers api:exclusions": "excluded workers, or took them back",
         "analysis:corpus": "compared results with a corpus",

@@ -132,10 +132,40 @@ def test_groups_of_a_campaign_are_on_its_page_and_behind_a_share_link(owner: Use
     run = analysed(campaign, owner)
     findings = reverse("analysis:campaign_results", args=[campaign.public_id])
     page = reverse("analysis:campaign_groups", args=[campaign.public_id])
-    assert page in owner_client.get(findings).text and "Nobody asked for" in owner_client.get(page).text
+    assert page in owner_client.get(findings).text and "one more column of the outputs" in owner_client.get(page).text
     link = create_share_link(campaign=campaign, user=owner, note="reviewers")
     shared, first = (reverse(f"shared:{name}", args=[link.token]) for name in ("groups", "run"))
     assert shared not in Client().get(first).text, "readers of a link can ask for nothing"
     finish(change_run(run=run, user=owner, groups=("position",)))
     assert "depend on position" in owner_client.get(page).text
     assert shared in Client().get(first).text and "depend on position" in Client().get(shared).text
+
+
+def test_one_press_compares_by_a_column_of_the_ratings(
+    upload, start, owner_client: Client, stranger_client: Client
+) -> None:
+    settings = from_json({"protocol": "likert", "worker_test": "none"})
+    run: AnalysisRun = start(upload(as_csv("likert"), name="ratings.csv"), settings)
+    page = reverse("analysis:groups", args=[run.pk])
+    text = owner_client.get(page).text
+    assert offered(text) == ["domain", "expertise", "words"], "one value is no groups, and remarks are too many"
+    assert "chats" in text and "numbers, in quarters: " in text
+    assert owner_client.post(page, {"groups": "worker"}).status_code == 422
+    assert owner_client.post(page, {}).status_code == 422
+    assert stranger_client.post(page, {"groups": "domain"}).status_code == 404
+    answer = owner_client.post(page, {"groups": "domain"})
+    made = finish(AnalysisRun.objects.exclude(pk=run.pk).get())
+    assert answer["Location"] == reverse("analysis:groups", args=[made.pk])
+    assert (made.parent, made.settings) == (run, run.settings | {"groups": ["domain"]})
+    assert SAID[0] in owner_client.get(answer["Location"]).text
+
+
+def test_ratings_without_groups_say_where_such_come_from(upload, start, owner_client: Client) -> None:
+    names = {name: "" for name in COLUMNS}
+    rows = [{key: value for key, value in row.items() if key not in names} for row in rows_of("likert")]
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(text, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    run = start(upload(text.getvalue().encode()), from_json({"protocol": "likert", "worker_test": "none"}))
+    assert "one more column of the outputs" in owner_client.get(reverse("analysis:groups", args=[run.pk])).text

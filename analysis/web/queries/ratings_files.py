@@ -5,10 +5,12 @@ workers' names as hashes only.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.core.exceptions import PermissionDenied
 from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.http import Http404
@@ -18,6 +20,7 @@ from analysis.data.finding import find_columns
 from analysis.data.ratings.columns import ColumnMapping, columns_of, criterion_of, score_columns
 from analysis.data.ratings.scales import FULL, Observed, Scale, check_scale_of_file
 from analysis.methods import ResponseMethod
+from analysis.methods.by_groups import MOST_GROUPS, find_grouping
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.results.anonymity import anonymise, anonymous_report, anonymous_settings, workers_of
 from campaigns.contracts.protocol import DEFAULT_METHOD
@@ -26,7 +29,8 @@ from campaigns.models import Campaign, Membership
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.acts import note_act
-from evalsite.lib.tables import TableError, preview, read_columns
+from evalsite.lib.tables import Preview, TableError, preview, read_columns
+from evalsite.lib.tables.table import TextColumn
 
 Role = Membership.Role
 # What a list never reads, of a run and of the one it was changed from: they are large.
@@ -35,7 +39,7 @@ LARGE = (*OWN_LARGE, *(f"parent__{name}" for name in OWN_LARGE))
 # Of a queryset with `_role_of`.
 _IS_SEEN: dict[str, bool] = {"my_role__isnull": False}
 _HAS_PART = Q(report__isnull=False) | Q(first_report__isnull=False)
-_ROWS_SAMPLED, _MOST_CRITERIA = 500, 40
+_ROWS_SAMPLED, _MOST_CRITERIA, _ROWS_OF_GROUPS = 500, 40, 2000
 _LARGEST_READ = 20_000_000  # bytes; seconds in the slowest format
 _DEGRADED = Kind.DEGRADED.name.lower()
 
@@ -226,9 +230,13 @@ def has_degraded(ratings_file: RatingsFile) -> bool:
         return True  # the run will say what is wrong, by row and column
 
 
+def _first_rows(ratings_file: RatingsFile, n_rows: int) -> Preview:
+    return preview(Path(ratings_file.file.path), ratings_file.name, n_rows, encoding=ratings_file.encoding)
+
+
 def _first_cells(ratings_file: RatingsFile, column: str | None) -> list[str]:
     """Return the cells of a column in the first rows; none if the file has no such column. Raises TableError."""
-    sample = preview(Path(ratings_file.file.path), ratings_file.name, _ROWS_SAMPLED, encoding=ratings_file.encoding)
+    sample = _first_rows(ratings_file, _ROWS_SAMPLED)
     place = sample.columns.index(column) if column in sample.columns else None
     return [row[place].strip() for row in sample.rows if place < len(row)] if place is not None else []
 
@@ -251,6 +259,36 @@ def group_columns(ratings_file: RatingsFile, method: ResponseMethod[Any]) -> lis
     used = set(columns_of(ratings_file.mapping)) - {ratings_file.mapping.get("pool")}
     used |= set(find_columns(ratings_file.columns, method.names).values())
     return [name for name in ratings_file.columns if name and name not in used]
+
+
+@dataclass(frozen=True)
+class OfferedGroups:
+    """A column by whose groups systems may be compared, and groups of its first rows; `is_cut`: ranges of numbers."""
+
+    column: str
+    groups: list[str]
+    is_cut: bool
+
+
+def list_offered_groups(ratings_file: RatingsFile, method: ResponseMethod[Any]) -> list[OfferedGroups]:
+    """Return the columns of `group_columns` whose first rows have more than one group, and not too many."""
+    columns = group_columns(ratings_file, method) if "groups" in method.takes else []
+    try:
+        sample = _first_rows(ratings_file, _ROWS_OF_GROUPS) if columns else None
+    except TableError:
+        sample = None  # the run has said what is wrong
+    if sample is None:
+        return []
+    offered = []
+    for name in columns:
+        place = sample.columns.index(name)
+        cells = [row[place].strip() if place < len(row) else "" for row in sample.rows]
+        labels = sorted(set(cells))
+        code = {label: k for k, label in enumerate(labels)}
+        found = find_grouping(TextColumn(np.array([code[cell] for cell in cells], np.int32), labels))
+        if 2 <= len(found.labels) <= MOST_GROUPS:
+            offered.append(OfferedGroups(name, found.labels, found.is_cut))
+    return offered
 
 
 def criteria_in(ratings_file: RatingsFile) -> list[str]:

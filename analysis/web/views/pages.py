@@ -22,11 +22,13 @@ from analysis.web.views import campaigns, sharing
 from analysis.web.views.comparisons import show_comparison
 from analysis.web.views.metrics import show_metrics
 from analysis.web.views.runs import (
+    change_groups,
     change_settings,
     change_workers,
     show_chats,
     show_downloads,
     show_findings,
+    show_groups,
     show_pairs,
     show_sections,
     show_waiting,
@@ -43,13 +45,14 @@ _SHOWN: Mapping[str, Show] = {
     FIRST_PAGE: show_findings,
     PAIRS: show_pairs,
     "workers": show_workers,
+    "groups": show_groups,
     "metrics": show_metrics,
     "chats": show_chats,
     "compare": show_comparison,
     DOWNLOADS: show_downloads,
 }
 """What shows a page; all others are nothing but sections."""
-_CHANGED: Mapping[str, Show] = {FIRST_PAGE: change_settings, "workers": change_workers}
+_CHANGED: Mapping[str, Show] = {FIRST_PAGE: change_settings, "workers": change_workers, "groups": change_groups}
 """What is done with what is sent to a page of a run."""
 
 

@@ -47,6 +47,7 @@ from evalsite.lib.tables import Problem
 from evalsite.lib.tables.errors import shorten
 
 _WORKERS_PER_PAGE = 50
+_GROUPS = "groups"
 _IN_PACKAGE = (
     "It also has the datasheet, and the text for the paper with the data statement, as they were when the ratings were "
     "analysed. Names, addresses and other personal data that somebody typed into them are in it: read datasheet.md and "
@@ -216,6 +217,28 @@ def show_sections(request: SignedInRequest, found: AnalysisRun, page: str, secti
     context = result_context(found, page, section=section)
     is_missing = not context["sections"] and not context["nothing"]
     return render(request, "analysis/sections.html", context, status=404 if is_missing else 200)
+
+
+def change_groups(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
+    """Analyse again by groups of the columns that were chosen, all else as before."""
+    chosen = ChangeForm.initial_of(found.settings) | {"groups": request.POST.getlist("groups")}
+    form = _change_form(found, chosen)
+    try:
+        if not form.is_valid() or not chosen["groups"]:
+            raise DomainError("no_groups", "Choose a column of these ratings.")
+        made = change_run(run=found, user=request.user, groups=tuple(form.cleaned_data["groups"]))
+        return redirect(result_url(made, _GROUPS))
+    except DomainError as error:
+        return show_groups(request, found, error)
+
+
+def show_groups(request: SignedInRequest, found: AnalysisRun, error: DomainError | None = None) -> HttpResponse:
+    """Show systems by groups; where nobody chose any, those that the ratings have, to who may analyse them."""
+    context = result_context(found, _GROUPS) | {"error": error}
+    if context["sections"] or found.share_token or not context["can_change"]:
+        return show_sections(request, found, _GROUPS)
+    context["offered"] = queries.list_offered_groups(found.ratings_file, method_of({"settings": found.settings}))
+    return render_form(request, "analysis/groups.html", context, is_refused=error is not None)
 
 
 def show_chats(request: SignedInRequest, found: AnalysisRun, form: CorpusForm | None = None) -> HttpResponse:
