@@ -16,9 +16,10 @@ from analysis.models import AnalysisRun
 from analysis.planning.sections import planned_words
 from analysis.results.downloads import RunFile
 from analysis.results.exports import file_name
+from analysis.results.interval_plot import IntervalPlot, plot_figure
 from analysis.results.meanings import Meaning, meaning_of, meanings_of
 from analysis.results.result import Comparison, CriterionAsked, Result, SettingsUsed
-from analysis.results.sections import Cell, Column, Range, Table
+from analysis.results.sections import Cell, Column, Figure, Range, Table
 from analysis.results.values import SettingChange, SystemChange, compare_settings
 from analysis.results.words import (
     DASH,
@@ -88,6 +89,12 @@ def meanings(tables: Sequence[Table]) -> list[tuple[str, Meaning]]:
 def pair(row: list[Cell], columns: list[Column]) -> list[tuple[Cell, Column]]:
     """Return each cell of a row with its column."""
     return list(zip(row, columns, strict=True))
+
+
+@register.filter
+def intervals(figure: Figure) -> IntervalPlot | None:
+    """Return the plot of scores that the page draws itself; None where the figure is an image."""
+    return plot_figure(figure)
 
 
 @register.filter

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import reverse
 
 from analysis.models import AnalysisRun
-from analysis.results.interval_plot import plot_intervals
+from analysis.results.interval_plot import plot_ranking
 from analysis.results.values import get_ranking, get_totals
 from analysis.web.looks import describe_course
 from analysis.web.queries.campaigns import find_job, find_last_look, find_latest_result, find_newest
@@ -55,7 +55,7 @@ def _closed(campaign: Campaign, run: AnalysisRun, findings: Sequence[str]) -> di
     begin = f"In “{campaign.name}”, {did} {systems}."
     return {
         "run": run,
-        "plot": plot_intervals(get_ranking(result)) if result.is_study else None,
+        "plot": plot_ranking(get_ranking(result)) if result.is_study else None,
         "figure": figures[0] if figures else None,
         "colleague": " ".join([begin, *findings[: _SENTENCES - 1]]),
         "downloads_url": reverse("analysis:campaign_downloads", args=[campaign.public_id]),

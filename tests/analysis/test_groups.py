@@ -161,7 +161,7 @@ def test_one_press_compares_by_a_column_of_the_ratings(
 
 
 def test_ratings_without_groups_say_where_such_come_from(upload, start, owner_client: Client) -> None:
-    names = {name: "" for name in COLUMNS}
+    names = dict.fromkeys(COLUMNS, "")
     rows = [{key: value for key, value in row.items() if key not in names} for row in rows_of("likert")]
     text = io.StringIO(newline="")
     table = csv.DictWriter(text, list(rows[0]))

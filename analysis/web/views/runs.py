@@ -21,7 +21,7 @@ from analysis.models import AnalysisRun
 from analysis.results.anonymity import anonymise, anonymous_report, workers_of
 from analysis.results.downloads import CONTENT_TYPES, OTHER_TYPE, find_file, list_downloads
 from analysis.results.exports import to_csv, to_latex
-from analysis.results.interval_plot import plot_intervals
+from analysis.results.interval_plot import plot_ranking
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
 from analysis.results.reading import read_result
@@ -87,7 +87,7 @@ def show_findings(
     ranking = get_ranking(result, changes) if result.is_study else None
     context |= {
         "ranking": ranking,
-        "plot": plot_intervals(ranking) if ranking else None,
+        "plot": plot_ranking(ranking) if ranking else None,
         "chats": get_chat_totals(result),
         "changes": changes,
         "before": before,
