@@ -25,8 +25,8 @@ from annotation.simulation.running import count_items_left, make_crowd, open_sit
 from campaigns.design.composition import Kind
 from campaigns.hit_queries import get_estimate, read_build_inputs
 from campaigns.models import Campaign, HitItem
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.hits import use_own_hits
-from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed
 from tests.annotation.cast import launch

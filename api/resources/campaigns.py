@@ -35,6 +35,7 @@ from campaigns.queries import (
     list_related_runs,
 )
 from campaigns.services.campaigns import create_campaign
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.deletion import (
     count_contents,
     refusals_of,
@@ -44,7 +45,6 @@ from campaigns.services.deletion import (
 from campaigns.services.lifecycle import (
     archive_campaign,
     close_campaign,
-    duplicate_campaign,
     launch_campaign,
     pause_campaign,
     resume_campaign,

@@ -26,9 +26,9 @@ from campaigns.queries import (
     list_places,
     list_related_runs,
 )
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.lifecycle import (
     close_campaign,
-    duplicate_campaign,
     launch_campaign,
     pause_campaign,
     resume_campaign,

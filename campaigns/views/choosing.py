@@ -18,9 +18,9 @@ from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
 from campaigns.queries import Role, get_campaign_for, list_campaigns_for
 from campaigns.services.campaigns import create_campaign
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.examples import create_from_example
 from campaigns.services.imports import choose_protocol, start_from_file
-from campaigns.services.lifecycle import duplicate_campaign
 from campaigns.views.access import campaign_view, render_form
 from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest

@@ -16,7 +16,8 @@ from annotation.models import Assignment
 from annotation.services.assignments import finish_assignment
 from campaigns.design.stopping import describe_pairs, pairs_to_decide
 from campaigns.models import Campaign, Delivery
-from campaigns.services.lifecycle import close_campaign, duplicate_campaign
+from campaigns.services.copies import duplicate_campaign
+from campaigns.services.lifecycle import close_campaign
 from campaigns.services.webhooks import add_webhook
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler

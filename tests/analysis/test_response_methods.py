@@ -22,7 +22,7 @@ from campaigns.design.composition import Layout
 from campaigns.forms.settings import SettingsForm
 from campaigns.models import Campaign
 from campaigns.services.campaigns import change_campaign
-from campaigns.services.lifecycle import duplicate_campaign
+from campaigns.services.copies import duplicate_campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError

@@ -22,7 +22,7 @@ from annotation.services.assignments import (
     start_assignment,
 )
 from campaigns.models import Campaign
-from campaigns.services.lifecycle import duplicate_campaign
+from campaigns.services.copies import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.annotation.worker_pages import form_of, personal_query, url, welcome_url

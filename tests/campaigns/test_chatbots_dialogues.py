@@ -14,8 +14,8 @@ from campaigns import dialogues
 from campaigns.chatbots import connector_of
 from campaigns.models import Campaign
 from campaigns.services.chatbots import remove_chatbot
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.deletion import delete_campaign
-from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.buckets import Bucket
 from tests.campaigns.live import chatbot_of, launch, make_live, url_of

@@ -12,8 +12,9 @@ from django.urls import reverse
 from campaigns.checklist import Step, checklist, passing_of
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, Hit, HitItem, Output, Source, System, Upload
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.deletion import delete_campaign
-from campaigns.services.lifecycle import close_campaign, duplicate_campaign, launch_campaign
+from campaigns.services.lifecycle import close_campaign, launch_campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import SYSTEMS, add_outputs, make_campaign

@@ -7,8 +7,8 @@ from django.test import Client
 
 from campaigns.models import Campaign, Chatbot, Output, System
 from campaigns.services.chatbots import add_chatbot
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.deletion import delete_campaign
-from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from evalsite.lib.encryption import decrypt_secrets
 from tests.campaigns.cast import add_member

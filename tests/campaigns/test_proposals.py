@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Worker
 from campaigns.models import Campaign
 from campaigns.proposals import Pace, pace_of
-from campaigns.services.lifecycle import duplicate_campaign
+from campaigns.services.copies import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
 from tests.campaigns.hits.built import build

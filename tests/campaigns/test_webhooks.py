@@ -16,8 +16,8 @@ from pytest_django import Settings
 from campaigns.contracts.events import CampaignLaunched, FinishedHit, HitsFinished
 from campaigns.models import Campaign, Delivery, Webhook
 from campaigns.services import deliveries
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.deliveries import enqueue_due_deliveries, send_due_deliveries
-from campaigns.services.lifecycle import duplicate_campaign
 from campaigns.services.webhooks import (
     SEND,
     add_webhook,

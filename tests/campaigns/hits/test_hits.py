@@ -6,8 +6,8 @@ import pytest
 
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem, Output, Source, System
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.design import change_design
-from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from tests.campaigns.cast import add_outputs, make_campaign
 from tests.campaigns.hits.built import (

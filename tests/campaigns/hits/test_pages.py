@@ -10,8 +10,8 @@ from django.urls import reverse
 from campaigns.design.composition import Kind
 from campaigns.hit_queries import get_estimate
 from campaigns.models import Campaign, HitItem, Source
+from campaigns.services.copies import duplicate_campaign
 from campaigns.services.hits import execute_build
-from campaigns.services.lifecycle import duplicate_campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
 from tests.campaigns.cast import add_outputs, make_campaign
