@@ -1,14 +1,24 @@
 """What a campaign gives away of itself: all that somebody set up, for copies on this site and on others.
 
-Every field of the models below is in a copy, or has the reason here why it is not (`LEFT_OUT`).
+Every field of the models below is in a copy, or has the reason here why it is not (`LEFT_OUT`). A design file is JSON:
+
+    {"format": "evalsite design", "version": 1, "written_by": "evalsite 1.0", "campaign": {…},
+     "criteria": [{…}], "systems": [{…}], "chatbots": [{…}], "sources": [{…, "outputs": {"system": "text"}}]}
+
+Systems and sources are left out where the outputs are. `VERSION` grows when a file cannot be read as before; a field
+that is new has its default where a file lacks it.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
+from campaigns.data_queries import list_sources
+from campaigns.importing.contents import Contents
 from campaigns.models import (
     Campaign,
     Chatbot,
@@ -25,6 +35,10 @@ from campaigns.models import (
     Upload,
     Webhook,
 )
+from evalsite import __version__
+
+FORMAT, VERSION = "evalsite design", 1
+_CHUNK = 2000
 
 _KEY = "The database gives it."
 _LIFE = "A copy is a draft and has a life of its own."
@@ -86,13 +100,16 @@ def fields_of(model: type[models.Model]) -> dict[str, "models.Field[Any, Any]"]:
 class Design:
     """A campaign as it is set up: values by the names of the models' fields.
 
-    A criterion names the criterion that it is `shown_on`, a chatbot its `system`.
+    A criterion names the criterion that it is `shown_on`, a chatbot its `system`. A file may bring `contents`, and the
+    `dialogues` that chatbots speak from, as text by the chatbot's name.
     """
 
     campaign: Mapping[str, Any]
     criteria: list[dict[str, Any]] = field(default_factory=list)
     systems: list[dict[str, Any]] = field(default_factory=list)
     chatbots: list[dict[str, Any]] = field(default_factory=list)
+    contents: Contents | None = None
+    dialogues: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_design(campaign: Campaign) -> Design:
@@ -109,3 +126,43 @@ def read_design(campaign: Campaign) -> Design:
 
 def _values(row: models.Model) -> dict[str, Any]:
     return {name: getattr(row, name) for name in fields_of(type(row))}
+
+
+def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:
+    """Yield the design file of a campaign, with its sources and outputs, or the dialogues of its chatbots, or without.
+
+    The outputs are read in pieces: there may be many.
+    """
+    design = read_design(campaign)
+    parts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": f"evalsite {__version__}",
+        "campaign": design.campaign,
+        "criteria": design.criteria,
+    }
+    if campaign.is_live:
+        dialogues = _dialogues_of(campaign) if has_outputs else {}
+        parts |= {"systems": design.systems, "chatbots": design.chatbots, "dialogues": dialogues}
+        has_outputs = False
+    elif has_outputs:
+        parts |= {"systems": design.systems}
+    text = json.dumps(parts, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+    if not has_outputs:
+        yield f"{text}\n"
+        return
+    yield f'{text.removesuffix("}").rstrip()},\n "sources": ['
+    for n, source in enumerate(list_sources(campaign).iterator(_CHUNK)):
+        row = _values(source) | {"outputs": {each.system.name: each.text for each in source.outputs.all()}}
+        yield f"{',' if n else ''}\n  {json.dumps(row, ensure_ascii=False)}"
+    yield "\n ]\n}\n"
+
+
+def _dialogues_of(campaign: Campaign) -> dict[str, str]:
+    """Return the files that chatbots speak from, by the chatbot's name; those of the examples are on every site."""
+    found = {}
+    chatbots = Chatbot.objects.filter(system__campaign=campaign).exclude(dialogues="").select_related("system")
+    for chatbot in chatbots:
+        with chatbot.dialogues.open("rb") as file:
+            found[chatbot.system.name] = file.read().decode()
+    return found

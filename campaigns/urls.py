@@ -78,6 +78,7 @@ _OF_ONE = [
     path("resume/", campaigns.move, {"verb": "resume"}, name="resume"),
     path("close/", campaigns.move, {"verb": "close"}, name="close"),
     path("duplicate/", campaigns.duplicate, name="duplicate"),
+    path("design.json", campaigns.design_file, name="design_file"),
     path("delete/", archive.delete, name="delete"),
 ]
 
@@ -86,6 +87,7 @@ urlpatterns = [
     path("new/", choosing.new, name="new"),
     path("new/file/", choosing.from_file, name="new_file"),
     path("new/copy/", choosing.copy, name="new_copy"),
+    path("new/design/", choosing.from_design, name="new_design"),
     path("commands/", commands.commands, name="commands"),
     path("join/<str:token>/", joining.join, name="join"),
     path("<uuid:public_id>/", include(_OF_ONE)),

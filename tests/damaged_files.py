@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.serializers.json import DjangoJSONEncoder
 from openpyxl import Workbook
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
@@ -27,6 +29,7 @@ from analysis.metrics.loading import load_segment_scores
 from annotation.raters.lists import read_rater_file, read_raters
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.dialogues import check_dialogues, parse_transcript
+from campaigns.forms.design_file import DesignFileForm
 from campaigns.importing.appraise import check_screen, is_batch, read_batch
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
@@ -162,6 +165,23 @@ class Reader:
     read: Callable[[Path], object]
 
 
+DESIGN = {
+    "format": "evalsite design",
+    "version": 1,
+    "campaign": {
+        "protocol": "custom",
+        "name": "Questions",
+        "screen": {"fields": [{"name": "passage", "label": "Passage"}]},
+        "platform_settings": {"access": "personal"},
+        "reward": "1.50",
+    },
+    "criteria": [
+        {"name": "fluent", "statement": "It reads well.", "settings": {}},
+        {"name": "parts", "statement": "Which?", "response": "choice", "settings": {"options": "one\ntwo"}},
+    ],
+    "systems": [{"name": "alder", "is_human": False}],
+    "sources": [{"name": "s1", "fields": {"passage": "A text."}, "outputs": {"alder": "An output."}}],
+}
 SCREEN = Screen(fields=(Field("passage", "Passage"), Field("answer", "Answer", is_required=False)))
 
 
@@ -404,6 +424,16 @@ def _of_other_files() -> Iterator[Reader]:
     yield Reader("lengths of sources", "sources.csv", lengths, load_sources)
     raters = _csv("name,email", *(f"Ada {n},ada{n}@example.org" for n in range(5)))
     yield from (each for each in _formats("raters", raters, _read_raters) if each.file in ("table.csv", "table.xlsx"))
+    yield Reader("a design", "design.json", json.dumps(DESIGN).encode(), _read_design)
+
+
+def _read_design(path: Path) -> object:
+    """Read a design file as the page does."""
+    form = DesignFileForm({}, {"file": SimpleUploadedFile("design.json", path.read_bytes())})
+    if not form.is_valid():
+        raise DomainError("bad_design", "\n".join(form.errors["file"]))
+    json.dumps(form.cleaned_data["file"].campaign, cls=DjangoJSONEncoder, ensure_ascii=False).encode()
+    return form.cleaned_data["file"]
 
 
 def _read_raters(path: Path) -> None:

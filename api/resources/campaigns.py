@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
 
 from api.access import ApiRequest
 from api.operations import Listed, Resource, operation
@@ -17,7 +19,9 @@ from api.shapes import cleaned, model_shape, sent_to, shape_of
 from campaigns.checklist import Step, checklist
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.contracts.records import Counted
+from campaigns.design_file import design_pieces
 from campaigns.forms.campaigns import ArchiveForm, CampaignFilter, DeleteForm, LaunchForm, MemberForm, NewForm, RoleForm
+from campaigns.forms.design_file import DesignFileForm
 from campaigns.invitations import link_path, list_member_invitations
 from campaigns.models import Campaign, MemberInvitation, Membership
 from campaigns.protocols import list_protocols
@@ -35,7 +39,7 @@ from campaigns.queries import (
     list_related_runs,
 )
 from campaigns.services.campaigns import create_campaign
-from campaigns.services.copies import duplicate_campaign
+from campaigns.services.copies import create_from_design, duplicate_campaign
 from campaigns.services.deletion import (
     count_contents,
     refusals_of,
@@ -318,6 +322,40 @@ class Copies(Resource):
         """Make a draft with the same data and settings: a replication run, or a version to be changed."""
         form = CopyForm(sent_to(CopyForm, request))
         return _again(request, duplicate_campaign(campaign=campaign, owner=request.user, **cleaned(form)))
+
+
+class OutputsForm(forms.Form):
+    """What is in a design file."""
+
+    outputs = forms.BooleanField(
+        required=False,
+        help_text="With sources and outputs; of live chats, with the dialogues of the chatbots.",
+    )
+
+
+class DesignFile(Resource):
+    """A campaign as a file, from which any site makes a draft."""
+
+    @operation(Scope.READ, filters=OutputsForm, media_type="application/json")
+    def get(self, request: ApiRequest, campaign: Campaign) -> StreamingHttpResponse:
+        """Stream the design file: what was set up, without secrets, members, HITs and answers."""
+        has_outputs = cleaned(OutputsForm(request.query_params))["outputs"]
+        pieces = design_pieces(campaign, has_outputs=has_outputs)
+        return StreamingHttpResponse(pieces, content_type="application/json")
+
+
+class DesignFiles(Resource):
+    """Campaigns of other sites."""
+
+    parser_classes = (MultiPartParser,)  # type: ignore[assignment]
+
+    @operation(Scope.EDIT, takes=DesignFileForm, returns=CampaignShape, status=201, fields={"id_taken": "public_id"})
+    def post(self, request: ApiRequest) -> Campaign:
+        """Make a draft of a design file. All that is wrong with it is said at once."""
+        values = cleaned(DesignFileForm(request.POST, request.FILES))
+        made = create_from_design(owner=request.user, design=values["file"], public_id=values["public_id"])
+        note_act(campaign=made.public_id)
+        return get_campaign_for(request.user, made.public_id)
 
 
 def _again(request: ApiRequest, campaign: Campaign) -> Campaign:

@@ -220,7 +220,7 @@ def frozen() -> DomainError:
     """Return the refusal to change what workers have seen."""
     return DomainError(
         "frozen",
-        "Workers have seen this campaign, so what they see is frozen. Duplicate it to run a changed version.",
+        "Workers have seen this campaign, so what they see is frozen. Copy it to run a changed version.",
     )
 
 
@@ -257,7 +257,7 @@ def change_campaign(*, campaign: Campaign, changes: Mapping[str, Any]) -> Campai
     for name in changed:
         setattr(locked, name, wanted[name])
     if changed & _OF_METHOD:
-        _check_method(locked, is_new="method" in changed)
+        check_method(locked, is_new="method" in changed)
     if changed:
         locked.save(update_fields=sorted(changed))
     return locked
@@ -270,8 +270,11 @@ def _check_retention(before: int | None, now: int | None) -> None:
         raise DomainError("bad_retention", text)
 
 
-def _check_method(campaign: Campaign, *, is_new: bool) -> None:
-    """Raise DomainError `bad_method` or `bad_settings` if the campaign cannot be analysed as it says."""
+def check_method(campaign: Campaign, *, is_new: bool) -> None:
+    """Raise DomainError `bad_method` or `bad_settings` if the campaign cannot be analysed as it says.
+
+    A method that `is_new` has to read the answers on some criterion.
+    """
     method = methods[campaign.method]
     method().check_options(campaign.method_options)
     criteria = campaign.criteria.filter(scope__in=campaign.scopes_of_systems)

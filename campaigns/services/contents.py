@@ -31,15 +31,18 @@ def clear_contents(campaign: Campaign) -> None:
         rows._raw_delete(rows.db)
 
 
-def add_contents(campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] = ()) -> None:
+def add_contents(
+    campaign: Campaign, contents: Contents, on_progress: OnProgress, human: Sequence[str] | None = ()
+) -> None:
     """Add sources, systems and outputs to what is there; raise DomainError `too_many_systems`.
 
     Fields, attributes and a document that a source lacked are added to it. If no system is marked as human, the first
-    is that is called as one of `human`, or “human”.
+    is that is called as one of `human`, or “human”; None: none is.
     """
     source_ids = _add_sources(campaign, contents.sources)
     system_ids = _add_systems(campaign, contents.systems)
-    _mark_human(campaign, human)
+    if human is not None:
+        _mark_human(campaign, human)
     insert_rows(Output, ("source_id", "system_id", "text"), _output_rows(contents, source_ids, system_ids, on_progress))
 
 

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.core.files.base import ContentFile
 from django.db import connection, transaction
 
 from campaigns.design_file import Design, read_design
 from campaigns.models import (
+    CHAT,
     LONGEST_NAME,
     Campaign,
     Chatbot,
@@ -20,7 +22,9 @@ from campaigns.models import (
     Source,
     System,
 )
-from campaigns.services.campaigns import check_id, link_and_create, new_seed
+from campaigns.services.campaigns import check_id, check_method, link_and_create, new_seed
+from campaigns.services.chatbots import replace_dialogues
+from campaigns.services.contents import add_contents
 from campaigns.services.rows import refresh_statistics
 from evalsite.accounts.models import User
 
@@ -59,6 +63,29 @@ def duplicate_campaign(
             Campaign.objects.filter(pk=copy.pk).update(status=Campaign.Status.READY)
     copy.refresh_from_db()
     return copy
+
+
+@transaction.atomic
+def create_from_design(*, owner: User, design: Design, public_id: UUID | None = None) -> Campaign:
+    """Make a draft of a design that a file has brought, with its outputs or chatbots; secrets are in no file.
+
+    A `public_id` that the owner has a campaign of gives that campaign. Raises DomainError `id_taken` for another's, and
+    what `check_method` refuses.
+    """
+    if made := _made_before(owner, public_id):
+        return made
+    campaign = _store_design(design, owner, public_id=public_id)
+    check_method(campaign, is_new=False)
+    if campaign.is_live:
+        source = Source.objects.create(campaign=campaign, name=CHAT)
+        Output.objects.bulk_create(Output(source=source, system=each, text="") for each in campaign.systems.all())
+    elif design.contents:
+        add_contents(campaign, design.contents, lambda *_: None, human=None if design.systems else ())
+    for chatbot in Chatbot.objects.filter(system__campaign=campaign, system__name__in=design.dialogues):
+        text = design.dialogues[chatbot.system.name]
+        replace_dialogues(campaign=campaign, chatbot=chatbot, file=ContentFile(text.encode(), "dialogues.jsonl"))
+    campaign.refresh_from_db()
+    return campaign
 
 
 def _made_before(owner: User, public_id: UUID | None) -> Campaign | None:

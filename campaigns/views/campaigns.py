@@ -5,13 +5,16 @@ from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from campaigns.checklist import Step, checklist, missing, to_confirm
+from campaigns.design_file import design_pieces
 from campaigns.forms.campaigns import CampaignListFilter, DuplicateForm
 from campaigns.invitations import link_path, list_invitations_to
 from campaigns.models import Campaign
@@ -132,6 +135,17 @@ def duplicate(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     copy = duplicate_campaign(campaign=campaign, owner=request.user, **form.cleaned_data)
     messages.success(request, f"This is the copy of “{campaign.name}”: a draft of its own, with a new seed.")
     return redirect("campaigns:campaign", copy.public_id)
+
+
+@campaign_view("GET")
+def design_file(request: SignedInRequest, campaign: Campaign) -> StreamingHttpResponse:
+    """Send the campaign as a design file, from which any site makes a draft; with its outputs if they are asked for."""
+    pieces = design_pieces(campaign, has_outputs=request.GET.get("outputs") == "yes")
+    response = StreamingHttpResponse(pieces, content_type="application/json")
+    name = f"{slugify(campaign.name) or 'campaign'}-design.json"
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name) or ""
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 @never_cache

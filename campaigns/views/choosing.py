@@ -1,4 +1,4 @@
-"""Creating a campaign: a protocol to choose, a file to start from, a campaign or an example to copy."""
+"""Creating a campaign: a protocol to choose, a file to start from, a campaign, an example or a design file to copy."""
 
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ from campaigns.choosing import list_cards
 from campaigns.data_queries import get_upload_of
 from campaigns.forms.campaigns import ChooseForm, CopyForm, NewForm
 from campaigns.forms.data import StartForm
+from campaigns.forms.design_file import DesignFileForm
 from campaigns.importing.guessing import guess_written
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Upload
 from campaigns.queries import Role, get_campaign_for, list_campaigns_for
 from campaigns.services.campaigns import create_campaign
-from campaigns.services.copies import duplicate_campaign
+from campaigns.services.copies import create_from_design, duplicate_campaign
 from campaigns.services.examples import create_from_example
 from campaigns.services.imports import choose_protocol, start_from_file
 from campaigns.views.access import campaign_view, render_form
@@ -81,6 +82,20 @@ def copy(request: SignedInRequest) -> HttpResponse:
     return _page(request, copy_form=form)
 
 
+@require_POST
+def from_design(request: SignedInRequest) -> HttpResponse:
+    """Make a draft of a design file, of this site or another."""
+    form = DesignFileForm(request.POST, request.FILES, auto_id="design_%s")
+    if form.is_valid():
+        design, public_id = form.cleaned_data["file"], form.cleaned_data["public_id"]
+        try:
+            campaign = create_from_design(owner=request.user, design=design, public_id=public_id)
+            return redirect("campaigns:campaign", campaign.public_id)
+        except DomainError as error:
+            form.add_error("file", error.message)
+    return _page(request, problems=form.problems) if form.problems else _page(request, design_form=form)
+
+
 @campaign_view("GET", "POST", to_read=Role.EDITOR)
 def protocol(request: SignedInRequest, campaign: Campaign, upload_id: UUID) -> HttpResponse:
     """Choose the protocol of a draft that began with a file."""
@@ -113,6 +128,7 @@ def _page(request: SignedInRequest, upload: Upload | None = None, **refused: Any
         "form": NewForm(),
         "upload_form": StartForm(),
         "copy_form": CopyForm(_copied(request)),
+        "design_form": DesignFileForm(auto_id="design_%s"),
     }
     is_refused = request.method == "POST" or bool(choose.errors)
     return render_form(request, "campaigns/new.html", context | refused, is_refused=is_refused)

@@ -108,6 +108,7 @@ _ACTS: dict[str, dict[str, str]] = {
         "campaigns:new api:campaigns": "created a campaign",
         "campaigns:new_file": "created a campaign from a file",
         "campaigns:new_copy": "copied a campaign or an example",
+        "campaigns:new_design api:design_files": "created a campaign from a design file",
         "campaigns:protocol": "chose a protocol",
         "campaigns:duplicate api:copies": "copied the campaign",
         "campaigns:settings api:settings": "changed settings",

@@ -41,9 +41,17 @@ def from_json(stored: object, kind: type[Value]) -> Value:
     evalsite.lib.errors.DomainError: A stored result cannot be read: Expected `float`, got `str` - at `$.score`
     """
     try:
-        return msgspec.convert(stored, kind, str_keys=True)
-    except msgspec.ValidationError as error:
+        return typed(stored, kind)
+    except ValueError as error:
         raise DomainError("unreadable_result", f"A stored result cannot be read: {error}") from error
+
+
+def typed(found: object, kind: type[Value]) -> Value:
+    """Return values as JSON has them as a value of a type; raise ValueError, which names the place, for others."""
+    try:
+        return msgspec.convert(found, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
 
 
 def _as_builtin(value: Any) -> Any:

@@ -263,3 +263,21 @@ def test_runs_of_a_study_are_shown_to_their_members(api: Api, script: Client, ad
     assert script.get(f"{ROOT}{copy}/related-runs/").json()["original"]["name"] == "Sentences"
     add_member(Campaign.objects.get(public_id=copy), colleague)
     assert api(colleague).get(f"{ROOT}{copy}/related-runs/").json()["original"] is None
+
+
+def test_a_campaign_goes_to_another_site_as_a_file(script: Client, address: str) -> None:
+    upload = _upload(script, address)
+    _done(script, script.post(f"{address}uploads/{upload['id']}/import/"))
+    content = script.get(f"{address}design-file/?outputs=true").getvalue()
+    assert b"sources" not in script.get(f"{address}design-file/").getvalue()
+    for public_id, file, status in (
+        ("", content, 201),
+        ("", b"{}", 422),
+        (address.split("/")[-2], content, 201),  # sent twice
+    ):
+        sent = {"file": SimpleUploadedFile("design.json", file), "public_id": public_id}
+        response = script.post("/api/v1/design-files/", sent, MULTIPART_CONTENT)
+        assert response.status_code == status, response.content
+    assert Campaign.objects.count() == 2
+    copy = Campaign.objects.exclude(public_id=address.split("/")[-2]).get()
+    assert script.get(f"{ROOT}{copy.public_id}/contents/").json() == script.get(f"{address}contents/").json()

@@ -233,3 +233,21 @@ def test_browser_a_card_is_chosen_without_script(browser: Browser, address: str,
     page.get_by_role("button", name="Choose Sensible and specific replies (SSA)", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Upload outputs")
     context.close()
+
+
+def test_browser_a_campaign_is_taken_from_another_site(tab: Page, tmp_path: Path) -> None:
+    hand = Hand()
+    tab.goto("/campaigns/new/")
+    tab.get_by_label("Campaign to copy").select_option(label="Example: answers to questions")
+    tab.get_by_role("button", name="Copy", exact=True).click()
+    tab.get_by_role("link", name="Settings", exact=True).click()
+    with tab.expect_download() as download:
+        tab.get_by_role("link", name="Download the design alone").click()
+    download.value.save_as(tmp_path / "design.json")
+
+    tab.goto("/campaigns/new/")
+    hand.click(tab.get_by_text("From another site"))
+    hand.choose_file(tab, tab.get_by_label("Design file"), tmp_path / "design.json")
+    hand.click(tab.get_by_role("button", name="Create from it"))
+    expect(tab.get_by_role("heading", level=1)).to_have_text("Answers to questions (copy)")
+    assert (hand.n_clicks, hand.n_fields) == (3, 1)
