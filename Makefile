@@ -8,7 +8,7 @@ BIN := .venv/bin
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite audit faults fuzz pages pictures seeds check checks lint format clean
+.PHONY: demo test suite again audit faults fuzz pages pictures seeds check checks lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -23,6 +23,10 @@ DRAWN := tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
 
 suite: .venv/test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FUZZED) $(DRAWN))
+
+# What failed last, with the seed that it failed with.
+again: .venv/test
+	TEST_SEED=$$(cat .pytest_cache/v/evalsite/seed) $(BIN)/python -m pytest -n $(WORKERS) --last-failed --last-failed-no-failures none
 
 # 200 workers rate for three minutes while services are killed and the disk is full; a short run is among the tests.
 faults: .venv/test

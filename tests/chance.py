@@ -6,7 +6,6 @@ says another. `python -m tests.chance` runs the tests that draw anything with ma
 
 import hashlib
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,27 +33,22 @@ def _record() -> None:
 
 
 class Drawn:
-    """Seeds of campaigns: they follow from the test, how many it has drawn before, and the seed of the run."""
+    """What the site draws: it follows from the test, how many it has drawn before, and the seed of the run."""
 
     def __init__(self) -> None:
         self._test, self._n = "", 0
 
     def randbits(self, n_bits: int) -> int:
-        """Return the next seed."""
+        """Return the next seed of a campaign."""
         _record()
         self._n = self._n + 1 if _test() == self._test else 0
         self._test = _test()
         digest = hashlib.sha256(f"{SEED} {self._test} {self._n}".encode()).digest()
         return int.from_bytes(digest[:16]) % 2**n_bits
 
-
-class RecordedRandom(random.Random):
-    """Numbers between 0 and 1 that follow from the seed of the run."""
-
     def random(self) -> float:
-        """Return the next number."""
-        _record()
-        return super().random()
+        """Return the next number from 0 to 1, which chooses a HIT."""
+        return self.randbits(53) / 2**53
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -65,7 +59,7 @@ def fixed_seeds() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(campaigns, "secrets", Drawn())
-        patch.setattr(drawing, "_random", RecordedRandom(SEED))
+        patch.setattr(drawing, "_random", Drawn())
         yield
 
 
@@ -85,6 +79,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         lines.append(f"… and {len(failed) - n_shown} more, named above.")
     terminalreporter.write_sep("=", "what failed")
     terminalreporter.write("\n".join(lines) + "\n")
+    if cache := getattr(config, "cache", None):  # for `make again`
+        cache.set("evalsite/seed", SEED)
     if FAILURES:
         with Path(FAILURES).open("a", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")

@@ -4,7 +4,6 @@ import gc
 import ipaddress
 import json
 import os
-import random
 import socket
 import sqlite3
 import threading
@@ -34,12 +33,11 @@ from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from pytest_django import Settings
 
-from annotation.services import drawing
 from evalsite.accounts.models import User
 from evalsite.lib.env import env_bool
 from tests import buckets, databases, services
 from tests.campaigns.receiver import Receiver
-from tests.chance import SEED, fixed_seeds, keep_drawing_tests, pytest_unconfigure  # noqa: F401
+from tests.chance import fixed_seeds, keep_drawing_tests, pytest_unconfigure  # noqa: F401
 from tests.jobs.processes import make_installation
 from tests.mail_server import SmtpServer
 
@@ -103,6 +101,8 @@ def pytest_collection(session: pytest.Session) -> None:
     if own is None:
         return
     gc.disable()
+    if session.config.getoption("lf", False):  # few are needed
+        return
     root = session.config.rootpath
     modules = sorted(path for folder in session.config.args for path in (root / folder).rglob("test_*.py"))
     for path in modules[int(own["workerid"].removeprefix("gw")) :: own["workercount"]]:
@@ -358,12 +358,6 @@ def signed_in(user: User) -> Client:
     client = Client()
     client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client
-
-
-@pytest.fixture
-def same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers draw the same HITs wherever the test stands in the run."""
-    monkeypatch.setattr(drawing, "_random", random.Random(SEED))
 
 
 # --- Programs of researchers

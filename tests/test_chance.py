@@ -10,6 +10,8 @@ from django.conf import settings
 
 from campaigns.services.campaigns import new_seed
 
+# Other plug-ins take longer to start than the tests.
+ALONE = {"PYTHONPATH": str(settings.BASE_DIR), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 FAILING = """
 import pytest
 
@@ -26,10 +28,10 @@ def test_a_failed_run_ends_with_names_seed_and_messages(tmp_path: Path, n: int, 
     (tmp_path / "conftest.py").write_text("from tests.chance import pytest_unconfigure  # noqa: F401\n")
     (tmp_path / "test_failing.py").write_text(FAILING.format(conftest="", n=n))
     kept = tmp_path / "failures.txt"
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:django", "-c", os.devnull]
-    command += [f"--rootdir={tmp_path}", *(["-n", "2"] if is_split else []), str(tmp_path)]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += [f"--rootdir={tmp_path}", *(["-p", "xdist", "-n", "2"] if is_split else []), str(tmp_path)]
     environment = os.environ | {
-        "PYTHONPATH": str(settings.BASE_DIR),
+        **ALONE,
         "TEST_SEED": "7",
         "TEST_FAILURES": str(kept),
     }
@@ -43,6 +45,26 @@ def test_a_failed_run_ends_with_names_seed_and_messages(tmp_path: Path, n: int, 
     assert kept.read_text().splitlines()[0] == f"{n} failed, with TEST_SEED=7:"
 
 
+def test_what_failed_is_repeated_with_its_seed(tmp_path: Path) -> None:
+    tests = tmp_path / "test_failing.py"
+    tests.write_text("from tests.chance import SEED\n\ndef test_seed(): assert SEED < 7\n\ndef test_right(): pass\n")
+    (tmp_path / "conftest.py").write_text("from tests.chance import pytest_unconfigure  # noqa: F401\n")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\n")
+    environment = os.environ | ALONE
+
+    def run(*command: str | Path, **more: str) -> str:
+        answer = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True)
+        return answer.stdout
+
+    assert "1 failed, 1 passed" in run(sys.executable, "-m", "pytest", TEST_SEED="7")
+    again = ("make", "-f", settings.BASE_DIR / "Makefile", "-o", ".venv/test", "WORKERS=0", "again")
+    found = run(*again)
+    assert "1 failed, with TEST_SEED=7:" in found and "passed" not in found
+    tests.write_text(tests.read_text().replace("< 7", "== 7"))
+    assert "1 passed" in run(*again)
+
+
 def test_seeds_follow_from_the_test_and_how_many_it_drew() -> None:
     from tests.chance import Drawn
 
@@ -51,3 +73,4 @@ def test_seeds_follow_from_the_test_and_how_many_it_drew() -> None:
     assert seeds == [again.randbits(53) for _ in range(3)]
     assert len(set(seeds)) == 3 and max(seeds) < 2**53
     assert new_seed() != new_seed()
+    assert [drawn.random() for _ in range(2)] == [again.random() for _ in range(2)] and 0 <= drawn.random() < 1

@@ -25,7 +25,7 @@ from tests.conftest import signed_in
 from tests.e2e import researcher
 from tests.e2e.answering import PHONE, WAYS, Worker
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("same_draws")]
+pytestmark = pytest.mark.django_db(transaction=True)
 BY_HAND = {"ann": "mouse", "ben": "keyboard", "cai": "touch"}
 SYSTEMS = {"alpha": 0.9, "beta": 0.0, "gamma": -0.9}
 CLOSE = {"alpha": 0.5, "beta": 0.0, "gamma": -0.5}  # so that a degraded output of the best loses to the worst one
