@@ -1,8 +1,8 @@
 """Post-edited outputs: how much was edited (HTER), edit distance, and the time and keystrokes that it took."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -218,9 +218,9 @@ def measure_edits(data: Responses, on_progress: Progress = lambda _: None) -> Ed
         ) from None
 
     texts, of_row = _different_texts(data)
-    ter, found = TER(), np.empty((len(texts), 4))
+    found = np.empty((len(texts), 4))
     for k, (output, edited) in enumerate(texts):
-        found[k] = _compare(ter, output, edited)
+        found[k] = _compare(TER, output, edited)
         if k % _IN_ROUND == 0:
             on_progress(f"Compared {k:,} of {len(texts):,} texts")
     return Edits(*found[of_row].T)
@@ -239,13 +239,14 @@ def _judge(data: Responses, n_changed: Floats, n_characters: Floats, settings: A
     return judge_rows(data, -n_changed / np.maximum(n_characters, 1), settings)
 
 
-def _compare(ter: Any, output: str, edited: str) -> tuple[int, int, int, int]:
+@lru_cache(20_000)  # the same texts come again without a worker, in halves and in pools
+def _compare(metric: Callable[[], Any], output: str, edited: str) -> tuple[int, int, int, int]:
     """Return edits of TER, words and characters of the edited text, and edited characters."""
     words = tokenise(edited)
     before = tokenise(output)
     n_edits = 0
     if before != words:
-        n_edits = int(ter.sentence_score(" ".join(before), [" ".join(words)]).num_edits)
+        n_edits = int(metric().sentence_score(" ".join(before), [" ".join(words)]).num_edits)
     return n_edits, max(len(words), 1), len(edited), edit_distance(output, edited)
 
 
