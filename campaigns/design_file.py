@@ -35,7 +35,7 @@ from campaigns.models import (
     Upload,
     Webhook,
 )
-from evalsite import __version__
+from evalsite.lib.version import __version__
 
 FORMAT, VERSION = "evalsite design", 1
 _CHUNK = 2000
