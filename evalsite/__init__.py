@@ -12,6 +12,7 @@ As a library it reads responses, analyses them, plans campaigns, and talks to a 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evalsite.lib.checkout import name_apps
 from evalsite.lib.version import __version__
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "plan",
     "read",
 ]
+name_apps()
 # Imported when they are first used: the site imports this package, too, and commands that analyse nothing.
 _MODULES = {
     "evalsite.lib.errors": ("DomainError",),

@@ -1,6 +1,8 @@
 """Plug-in look-up: a line of a list names a class, a slug finds it."""
 
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -10,6 +12,16 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.folders import APPS, IS_INSTALLED
 
 T = TypeVar("T")
+GROUPS = {
+    "EVALSITE_CONNECTORS": "evalsite.connectors",
+    "EVALSITE_METRICS": "evalsite.metrics",
+    "EVALSITE_PLATFORMS": "evalsite.platforms",
+    "EVALSITE_PROTOCOLS": "evalsite.protocols",
+    "EVALSITE_QUESTIONS": "evalsite.questions",
+    "EVALSITE_RESPONSES": "evalsite.responses",
+    "EVALSITE_RESPONSE_METHODS": "evalsite.methods",
+}
+"""The groups of entry points by which packages of others add to the lists of plug-ins."""
 _PACKAGE = "evalsite."
 
 
@@ -30,8 +42,18 @@ def load(name: str) -> Any:
 
 
 def listed(setting: str) -> Any:
-    """Return a list of `evalsite.plug_ins` as the settings have it; as it is there, where Django has no settings."""
-    return getattr(settings if settings.configured else import_module("evalsite.plug_ins"), setting)
+    """Return a list of `evalsite.plug_ins` as the settings have it; as it is there, where Django has no settings.
+
+    Behind it are what installed packages offer: entry points of the group that GROUPS names.
+    """
+    names = getattr(settings if settings.configured else import_module("evalsite.plug_ins"), setting)
+    found = _entry_points().select(group=GROUPS[setting]) if setting in GROUPS else ()
+    return [*names, *(f"{point.module}.{point.attr}" for point in found)] if found else names
+
+
+@cache
+def _entry_points() -> EntryPoints:
+    return entry_points()  # reads a file of each package that is installed
 
 
 class Registry(dict[str, T]):
