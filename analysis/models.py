@@ -11,7 +11,7 @@ from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from analysis.results.result import Result
-from analysis.results.stored import current
+from analysis.results.stored import current, result_of
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
 
@@ -189,11 +189,11 @@ class AnalysisRun(models.Model):
     @property
     def shown(self) -> Result | None:
         """What pages show: the result, or what is known of it while the job goes on; None before."""
-        from analysis.results.reading import read_part
+        from analysis.results.reading import concluded
 
         if self.report is not None:
             return self.result
-        return None if self.first_report is None else read_part(self.first_report)
+        return None if self.first_report is None else concluded(result_of(self.first_report))
 
     @property
     def state(self) -> str:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -35,6 +35,9 @@ import numpy as np
 from django.conf import settings as django_settings
 
 from benchmarks.worlds import N_SYSTEMS
+
+if TYPE_CHECKING:
+    from analysis.results.result import Interval, Result
 
 N_CAMPAIGNS, QUICK = 400, 20
 WORKERS = (4, 8, 12, 30)
@@ -62,7 +65,7 @@ class Task:
 class Simulated:
     """A simulated campaign: what analyses it by settings, these, its workers, and the pairs that they compared."""
 
-    analyse: Callable[[Any], dict[str, Any]]
+    analyse: "Callable[[Any], Result]"
     settings: Any
     workers: list[str]
     compared: Callable[[], Any] | None = None
@@ -82,11 +85,11 @@ def run(task: Task) -> dict[str, float]:
     simulated = _SIMULATED[task.kind](design, model, step, task.world, rng)
     if task.is_watched:
         return {"ever named": float(_is_ever_named(simulated, task.n_workers))}
-    report = simulated.analyse(simulated.settings)
-    found = {"headline": _n_differing(report) / n_pairs, "covered": _covered(_intervals(report))}
+    result = simulated.analyse(simulated.settings)
+    covered = _covered([pair.interval for pair in result.pairs])
+    found = {"headline": _n_differing(result) / n_pairs, "covered": covered}
     if task.kind == "sliders":
-        systems = [row["system"] for row in report["summary"]["systems"]]
-        found["studies"] = _n_named(conclusions_in_studies(report, systems)) / n_pairs
+        found["studies"] = _n_named(conclusions_in_studies(result, list(result.systems))) / n_pairs
     if simulated.compared is not None:
         found["exchanged"] = _n_exchanged(simulated.compared(), rng) / n_pairs
     if task.is_different:
@@ -94,23 +97,13 @@ def run(task: Task) -> dict[str, float]:
     return found
 
 
-def _covered(intervals: list[list[float | None]]) -> float:
+def _covered(intervals: "list[Interval]") -> float:
     known = [(low, high) for low, high in intervals if low is not None and high is not None]
     return float(np.mean([low <= 0 <= high for low, high in known])) if known else float("nan")
 
 
-def _pairs(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the pairs by which a report concludes."""
-    pairs: list[dict[str, Any]] = report["recommended"]["pairs"] if "recommended" in report else report["pairs"]
-    return pairs
-
-
-def _n_differing(report: dict[str, Any]) -> int:
-    return sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in _pairs(report))
-
-
-def _intervals(report: dict[str, Any]) -> list[list[float | None]]:
-    return [pair["interval"] if "interval" in pair else [pair["low"], pair["high"]] for pair in _pairs(report)]
+def _n_differing(result: "Result") -> int:
+    return sum(pair.differs for pair in result.pairs)
 
 
 def _n_exchanged(pairs: Any, rng: np.random.Generator) -> int:
@@ -136,11 +129,9 @@ def _n_named(p: list[list[float | None]]) -> int:
     return sum(each is not None and each < ALPHA for row in p for each in row)
 
 
-def conclusions_in_studies(report: dict[str, Any], systems: list[str]) -> list[list[float | None]]:
-    """Return p by which the report would conclude by the test of the studies."""
-    from analysis.results.stored import result_of
-
-    return result_of(report | {"summary": report["summary"] | {"concluded_by": "studies"}}).p_better(systems)
+def conclusions_in_studies(result: "Result", systems: list[str]) -> list[list[float | None]]:
+    """Return p by which the result would conclude by the test of the studies."""
+    return replace(result, summary=replace(result.summary, concluded_by="studies")).p_better(systems)
 
 
 def _sliders(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:
@@ -148,6 +139,7 @@ def _sliders(design: Any, model: Any, step: float, world: str, rng: np.random.Ge
     from analysis.methods.settings import custom_settings
     from analysis.methods.study.report import first_report
     from analysis.methods.study.study import run_study
+    from analysis.results.stored import as_result
     from analysis.stats.designs import simulate_ratings
     from campaigns.design.worker_test import NO_TEST
 
@@ -164,11 +156,11 @@ def _sliders(design: Any, model: Any, step: float, world: str, rng: np.random.Ge
         fingerprint="",
     )
     settings = replace(custom_settings(["score"]), preset=NO_TEST)
-    return Simulated(lambda changed: first_report(run_study(loaded, changed)), settings, loaded.workers)
+    return Simulated(lambda changed: as_result(first_report(run_study(loaded, changed))), settings, loaded.workers)
 
 
 def _planned(planned: Any, data: Any, design: Any, workers: list[str]) -> Simulated:
-    return Simulated(lambda settings: planned.report(data, settings), planned.settings(design), workers)
+    return Simulated(lambda settings: planned.result(data, settings), planned.settings(design), workers)
 
 
 def _levels(design: Any, model: Any, step: float, world: str, rng: np.random.Generator) -> Simulated:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.results.reading import read_part, read_result
+from analysis import questions
+from analysis.results.reading import concluded, read_result
 from analysis.results.sections import Figure, Output, Section, Table
+from analysis.results.stored import document_of, result_of
 
 Report = Mapping[str, Any]
 
@@ -27,4 +29,9 @@ def figures_of(report: Report) -> list[Figure]:
 
 def findings_of(report: Report) -> list[str]:
     """Return what a report finds, which may have its ranking alone."""
-    return read_part(report).findings
+    return concluded(result_of(report)).findings
+
+
+def analyse_fully(*args: Any, **options: Any) -> dict[str, Any]:
+    """Return the report of responses, with the answers to questions, before it has sections."""
+    return document_of(questions.analyse_fully(*args, **options))

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
+from analysis.results.stored import document_of
 from analysis.web.queries.campaigns import judging_settings_of
 from analysis.web.queries.finished_work import read_ratings
 from analysis.web.queries.workers_now import list_live_workers
@@ -292,7 +293,7 @@ def test_a_file_gives_the_same_results_with_and_without_them(protocol: str, tmp_
             writer = csv.DictWriter(stream, list(rows[0]))
             writer.writeheader()
             writer.writerows(some)
-        report = method.analyse(method.read(ResponsesFile(path), settings), settings)
+        report = document_of(method.analyse(method.read(ResponsesFile(path), settings), settings))
         said.append(json.dumps(report.pop("warnings")))
         del report["fingerprint"]  # of some methods, in the order in which the file has its texts
         reports.append(report)

@@ -27,7 +27,6 @@ from analysis.results.findings import find_systems
 from analysis.results.replication import RunAgreement, compare_runs
 from analysis.results.result import PaperSentences, Result
 from analysis.results.sections import Section
-from analysis.results.stored import Report
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
@@ -38,6 +37,12 @@ from evalsite.lib.plugins import Registry
 
 Data = TypeVar("Data")
 Progress = Callable[[str], None]
+
+
+def unwatched(stage: str) -> None:
+    """Tell nobody what is being done."""
+
+
 DEFAULT = DEFAULT_METHOD
 """The method of reports and settings that name none."""
 OPTIONS = (
@@ -69,16 +74,13 @@ class ResponsesFile:
 
 
 class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
-    """A way to analyse one kind of response: it reads its own `Data`, and turns that into a report.
+    """A way to analyse one kind of response: it reads its own `Data`, and turns that into a `Result`.
 
-    A report is JSON: `summary`, `warnings` ({"code", "count", "message", "examples"}), `notes` (sentences), `settings`,
-    and whatever the sections are made from; undefined numbers are None. `summary` has `method`, `higher_is_better`,
-    `criteria` and `systems`, as `system_scores.summarise_systems` makes them; that of direct assessment is older and
-    has its own keys. What a report says of each worker is in `worker_table`, as `workers.worker_table` makes it, and of
-    every two systems in `pairs`, as `system_scores.list_pairs` does: results are compared by these.
+    What all methods have of a result is made in one place (`system_scores.Analysed`); what only this one says is its
+    `own`: JSON with undefined numbers None.
 
     `options`: those of the settings (`AnalysisSettings.options`) that the method knows.
-    `is_study`: its reports are studies of direct assessment, which pages show in their own way.
+    `is_study`: its results are studies of direct assessment, which pages show in their own way.
     `file_columns`: columns by which its files are recognised; none where other methods' files may have the same.
     `names`: what files may call these; nothing else by default.
     """
@@ -94,9 +96,9 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     @abstractmethod
     def analyse(
-        self, data: Data, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
-    ) -> dict[str, Any]:
-        """Return the report; if `brief`, `summary`, `warnings` and `notes` are enough."""
+        self, data: Data, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
+        """Return the result; if `brief`, summary, pairs, workers, warnings and notes are enough."""
 
     def judge(self, data: Data, settings: AnalysisSettings) -> JudgedWorkers | None:
         """Return the verdicts on workers by which `analyse` counts them; None where nobody is tested.
@@ -143,21 +145,21 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         outputs = self.outputs(data, settings)
         return None if outputs is None else PeoplesScores.of(outputs, order)
 
-    # --- The same responses analysed otherwise, which questions compare with a report
+    # --- The same responses analysed otherwise, which questions compare with a result
 
-    def rank(self, data: Data, settings: AnalysisSettings) -> Report:
-        """Return the ranking by some settings: a report's `summary` and, if systems are compared again, its `pairs`."""
+    def rank(self, data: Data, settings: AnalysisSettings) -> Result:
+        """Return the ranking by some settings and, if systems are compared again, the pairs."""
         return self.analyse(data, replace(settings, groups=()), brief=True)
 
     def variants(self, settings: AnalysisSettings) -> Mapping[str, AnalysisSettings]:
         """Return other settings of its own that may change the ranking, by what they are called; by default none."""
         return {}
 
-    def rank_otherwise(self, data: Data, settings: AnalysisSettings) -> Mapping[str, Report]:
+    def rank_otherwise(self, data: Data, settings: AnalysisSettings) -> Mapping[str, Result]:
         """Return the rankings by other ways to score systems, by what they are called: by default by `variants`."""
         return {name: self.rank(data, way) for name, way in self.variants(settings).items()}
 
-    def rank_without_each(self, data: Data, settings: AnalysisSettings) -> list[Report] | None:
+    def rank_without_each(self, data: Data, settings: AnalysisSettings) -> list[Result] | None:
         """Return the rankings without each of the workers who count; None where this takes as many analyses."""
         return None
 
@@ -179,7 +181,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def rank_short(
         self, data: Data, settings: AnalysisSettings, n_words: Floats, bounds: Sequence[int]
-    ) -> list[Report]:
+    ) -> list[Result]:
         """Return the rankings over sources of at most so many words, one for each of `bounds`.
 
         `settings` leave out who does not count. `n_words`: float64, (n_sources,), NaN where not known.
@@ -189,8 +191,8 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         return [known[int(np.count_nonzero(n_words <= bound))] for bound in bounds]
 
     @abstractmethod
-    def sections(self, report: Report) -> list[Section]:
-        """Return the sections of a report of this method, the ranking first, made from the report alone."""
+    def sections(self, result: Result) -> list[Section]:
+        """Return the sections of a result of this method, the ranking first, made from the result alone."""
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise DomainError `bad_settings` unless these are options of the method.
@@ -206,7 +208,7 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         names = self.names or dict.fromkeys(self.file_columns, ())
         return bool(self.file_columns) and find_columns(columns, names).keys() >= set(self.file_columns)
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return what a person reads first on the command line; by default nothing."""
         return ""
 
@@ -241,9 +243,9 @@ def list_response_methods() -> list[ResponseMethod]:
     return [method() for method in _methods.all().values()]
 
 
-def method_of(report: Report) -> ResponseMethod:
-    """Return the method that made a report, whatever version did."""
-    return get_method(report.get("settings", {}).get("method", DEFAULT))
+def method_of(settings: Mapping[str, Any]) -> ResponseMethod:
+    """Return the method of an analysis by its stored settings; those of before name none."""
+    return get_method(settings.get("method", DEFAULT))
 
 
 def compare_by_method(original: Result, result: Result) -> RunAgreement | None:

@@ -1,7 +1,7 @@
 """Systems in groups of answers, such as domains of sources: their scores, and whether differences depend on the group.
 
-A method that takes `groups` reads their columns (`ResponsesFile.choices_for`), adds `compare_by_groups` to its report
-and `groups_sections` to its sections.
+A method that takes `groups` reads their columns (`ResponsesFile.choices_for`), gives its result the scores that count
+(`GroupedScores`), and adds `groups_sections` to its sections.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,8 +12,8 @@ import numpy as np
 
 from analysis.methods.settings import AnalysisSettings
 from analysis.results.curves import short_label
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
-from analysis.results.stored import Report
 from analysis.results.words import p_equals
 from analysis.stats.codes import dense_ranks
 from analysis.stats.group_effects import LEAST_CLUSTERS, MOST_CELLS, GroupEffects, PairInGroups, compare_groups
@@ -299,12 +299,12 @@ def _left_out(by: str, grouping: Grouping, effect: GroupEffects, found: GroupedS
     return notes
 
 
-def groups_sections(report: Report, *, score: str, decimals: int = 2, note: str = "") -> list[Section]:
+def groups_sections(result: Result, *, score: str, decimals: int = 2, note: str = "") -> list[Section]:
     """Return what was found in the groups that were asked for, and a section of each grouping; nothing if none were.
 
     `score`: what scores are called; `note`: what they are, where they are others than those of the ranking.
     """
-    entries = from_json(report.get("groups", []), list[SystemsByGroup])
+    entries = from_json(result.own.get("groups", []), list[SystemsByGroup])
     if not entries:
         return []
     shown = [entry for entry in entries if entry.groups]

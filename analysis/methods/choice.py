@@ -1,7 +1,7 @@
 """Answers chosen from options: shares, paired tests of systems, and labels of items from several workers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.output_scores import OutputScores
 from analysis.data.responses import AnsweredBy, Responses
-from analysis.methods import Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups
+from analysis.methods import Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores
 from analysis.methods.choice_labels import describe_labels, write_labels
 from analysis.methods.choice_options import GOOD, NAMES, by_criterion, check_values, unknown_good, with_offered
 from analysis.methods.choice_reading import ChoiceData, Choices, load_choices
 from analysis.methods.choice_sections import sections_of_choices
 from analysis.methods.clusters import explain_single, with_several
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import SystemScores, closing, list_pairs, summarise_systems, weights_in
-from analysis.methods.workers import JudgedWorkers, judge_workers, judgements_of, worker_parts, workers_section
+from analysis.methods.system_scores import Analysed, SystemScores, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_workers, judgements_of, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Section
 from analysis.stats.labels import count_answers
 from analysis.stats.ratings import Floats, or_none
@@ -53,10 +54,9 @@ class _Answered:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Scores of systems, by what their errors are clustered, and of several criteria the scores on those that count."""
+    """Scores of systems, and of several criteria the scores on those that count."""
 
     systems: SystemScores
-    clusters: Mapping[str, int]
     of: Mapping[str, ClusteredMeans]
 
 
@@ -105,47 +105,27 @@ class Choice(ResponseMethod[ChoiceData]):
         return load_choices(file, settings)
 
     def analyse(
-        self,
-        data: ChoiceData,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: ChoiceData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return shares, paired tests and labels of ordinary answers, and how far workers agree, on repeats, too."""
         everyone, judged = data.rows, self.judge(data, settings)
-        of_summary, of_workers = worker_parts(everyone, judged, settings)
         if not judged.is_counted.all():
             data = data.of_workers(judged.is_counted)
         rows, parts = data.ordinary, _parts(data, settings)
         found = _score_only(parts[0], settings) if len(parts) == 1 else _score_several(rows, parts, settings)
         scores = found.systems
         order = [scores.names[code] for code in scores.order]
-        summary = summarise_systems(self.slug, settings, scores) | {
-            "n_workers": len(rows.workers),
-            "n_answers": rows.n,
-            **of_summary,
-            **_named(parts),
-            "clusters": dict(found.clusters),
-        }
         own = [_describe(part, order, brief=brief) for part in parts]
-        more: list[dict[str, Any]] = [{} if brief else _compare_workers(part, order) for part in parts]
         is_known = any(part.is_good is not None for part in parts)
-        notes = [*_explain(parts, scores, settings), *explain_single(found.clusters), *of_workers["notes"]]
-        report = {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings) if is_known else [],
-            **(compare_by_groups(settings, partial(_in_groups, rows, parts, scores)) if is_known else {}),
-            "worker_table": of_workers["worker_table"],
-        }
-        ends = closing(settings, rows.fingerprint, rows.warnings, notes)
-        if len(parts) == 1:
-            return report | own[0] | ends | more[0]
-        criteria = [
-            _head(part, found.of.get(part.name), scores) | one | other
-            for part, one, other in zip(parts, own, more, strict=True)
-        ]
-        return report | {"criteria": criteria} | ends
+        if len(parts) > 1:
+            criteria = [_head(part, found.of.get(part.name), scores) | of for part, of in zip(parts, own, strict=True)]
+        return Analysed(
+            *(settings, scores, everyone, judged),
+            summary={"n_workers": len(rows.workers), "n_answers": rows.n, **_named(parts)},
+            own=own[0] if len(parts) == 1 else {"criteria": criteria},
+            notes=[*_explain(parts, scores, settings), *explain_single(scores.n_clusters)],
+            groups=partial(_in_groups, rows, parts, scores) if is_known else None,
+        ).result()
 
     def judge(self, data: ChoiceData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return that nobody is tested: options are not better or worse. Workers may be excluded by hand."""
@@ -173,15 +153,15 @@ class Choice(ResponseMethod[ChoiceData]):
             scales.append(Scale(AnswerKind.OPTIONS, sets=sets) if given.has_several else Scale(AnswerKind.OPTION))
         return judgements_of(rows, value, scales, self.judge(data, settings))
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, pairs, shares, paired tests, and labels with the workers."""
-        return [*sections_of_choices(report), *workers_section(report)]
+        return [*sections_of_choices(result), *workers_section(result)]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many answers there are."""
-        summary = report["summary"]
-        on = f" on {len(report['criteria'])} criteria" if "criteria" in report else ""
-        return f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_answers'], 'answer')}{on}."
+        n_workers, n_answers = result.summary.n_workers, result.own_summary["n_answers"]
+        on = f" on {len(result.own['criteria'])} criteria" if "criteria" in result.own else ""
+        return f"{counted(n_workers, 'worker')} gave {counted(n_answers, 'answer')}{on}."
 
     def files(self, data: ChoiceData) -> Mapping[str, str]:
         """Return the label of each item, by majority, Dawid & Skene and MACE."""
@@ -256,7 +236,7 @@ def _score_only(part: _Answered, settings: AnalysisSettings) -> _Scored:
     found = clustered_means(value, rows.system, n, share, groups)
     shares = _shares(data, n_of)
     criteria = {name: shares[:, k] / n_of for k, name in enumerate(data.options)}
-    return _Scored(_as_scores(rows, found, n_of, criteria, is_known=part.is_good is not None), found.n_clusters, {})
+    return _Scored(_as_scores(rows, found, n_of, criteria, is_known=part.is_good is not None), {})
 
 
 def _score_several(rows: Responses, parts: Sequence[_Answered], settings: AnalysisSettings) -> _Scored:
@@ -273,21 +253,22 @@ def _score_several(rows: Responses, parts: Sequence[_Answered], settings: Analys
     system, n_of = rows.system[used], np.bincount(rows.system[used], minlength=n)
     if not counting:
         found = clustered_means(np.zeros(rows.n), system, n, None, groups)
-        return _Scored(_as_scores(rows, found, n_of, {}, is_known=False), found.n_clusters, {})
+        return _Scored(_as_scores(rows, found, n_of, {}, is_known=False), {})
     weight = weights_in(rows.take(used).attributes, settings)
     shape = n, len(counting)
     means = means_over_criteria(value[used], system, place[rows.criterion[used]], shape, groups, weight)
     of = {parts[code].name: each for code, each in zip(counting, means.of, strict=True)}
     criteria = {name: each.mean for name, each in of.items()}
-    return _Scored(_as_scores(rows, means.overall, n_of, criteria, is_known=True), means.overall.n_clusters, of)
+    return _Scored(_as_scores(rows, means.overall, n_of, criteria, is_known=True), of)
 
 
 def _as_scores(
     rows: Responses, found: ClusteredMeans, n_of: NDArray[np.int64], criteria: Mapping[str, Floats], *, is_known: bool
 ) -> SystemScores:
-    unknown = np.full(len(rows.systems), np.nan)
-    mean, low, high = (found.mean, found.low, found.high) if is_known else (unknown, unknown, unknown)
-    return SystemScores(rows.systems, mean, low, high, n_of, found.pairs, higher_is_better=True, criteria=criteria)
+    if not is_known:
+        unknown = np.full(len(rows.systems), np.nan)
+        found = replace(found, mean=unknown, low=unknown, high=unknown)
+    return SystemScores.of(rows.systems, found, n_of, criteria)
 
 
 def _named(parts: Sequence[_Answered]) -> dict[str, Any]:
@@ -351,20 +332,17 @@ def _head(part: _Answered, found: ClusteredMeans | None, scores: SystemScores) -
 
 
 def _describe(part: _Answered, order: Sequence[str], *, brief: bool) -> dict[str, Any]:
-    """Return shares, unless `brief`, and response times on a criterion; `order`: the systems, best first."""
-    found: dict[str, Any] = {}
-    if not brief:
-        n_of = np.bincount(part.data.rows.system, minlength=len(part.data.rows.systems))
-        codes = _codes(part.data.rows, order)
-        found["shares"] = _list_shares(part.data, _shares(part.data, n_of), n_of, part.chance, codes)
-    return found | {"chance": part.chance, "seconds": _seconds(part.data.rows)}
-
-
-def _compare_workers(part: _Answered, order: Sequence[str]) -> dict[str, Any]:
-    """Return what follows from answers to the same sources on a criterion: paired tests and labels."""
-    rows, labelled = part.data.rows, part.data.labelled
-    return {
-        "paired": [] if part.is_good is None else _paired(rows, part.is_good, _codes(rows, order)),
+    """Return response times on a criterion and, unless `brief`, shares, and what follows from answers to the same
+    sources: paired tests and labels; `order`: the systems, best first.
+    """
+    rows, found = part.data.rows, {"chance": part.chance, "seconds": _seconds(part.data.rows)}
+    if brief:
+        return found
+    n_of, codes = np.bincount(rows.system, minlength=len(rows.systems)), _codes(rows, order)
+    labelled = part.data.labelled
+    return found | {
+        "shares": _list_shares(part.data, _shares(part.data, n_of), n_of, part.chance, codes),
+        "paired": [] if part.is_good is None else _paired(rows, part.is_good, codes),
         "labels": None if labelled is None else describe_labels(labelled),
     }
 

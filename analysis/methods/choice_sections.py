@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import draw_stacked, pairs_section, systems_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table
+from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from campaigns.contracts.result_pages import PAIRS
@@ -23,21 +24,19 @@ class _Part(NamedTuple):
     found: Report
 
 
-def sections_of_choices(report: Report) -> list[Section]:
-    """Return the sections of a report of choices, on one criterion or on several."""
-    if "criteria" in report:
-        parts = [_Part(each["criterion"], each["options"], each) for each in report["criteria"]]
-    else:
-        parts = [_Part("", report["summary"]["options"], report)]
-    has_score = any(row["score"] is not None for row in report["summary"]["systems"])
+def sections_of_choices(result: Result) -> list[Section]:
+    """Return the sections of a result of choices, on one criterion or on several."""
+    criteria, parts = result.own.get("criteria"), [_Part("", result.own_summary["options"], result.own)]
+    if criteria:
+        parts = [_Part(each["criterion"], each["options"], each) for each in criteria]
     scored = [
-        systems_section(report, score="share", n="answers", caption=_caption(report), decimals=3),
-        pairs_section(report, caption="Differences of shares, the better system first.", decimals=3),
-        *groups_sections(report, score="share", decimals=3),
-        *([_criteria_section(report["criteria"])] if "criteria" in report else []),
+        systems_section(result, score="share", n="answers", caption=_caption(result), decimals=3),
+        pairs_section(result, caption="Differences of shares, the better system first.", decimals=3),
+        *groups_sections(result, score="share", decimals=3),
+        *([_criteria_section(criteria)] if criteria else []),
     ]
     return [
-        *(scored if has_score else []),
+        *(scored if result.scored else []),
         _shares_section(parts),
         _paired_section(parts),
         _seconds_section(parts),
@@ -45,15 +44,14 @@ def sections_of_choices(report: Report) -> list[Section]:
     ]
 
 
-def _caption(report: Report) -> str:
+def _caption(result: Result) -> str:
     """Return of what the score is the share, or the mean over which criteria."""
-    summary = report["summary"]
-    clusters = f"Errors are clustered by {in_words(summary['clusters'])}."
-    if "criteria" not in report:
-        return f"Score: share of answers that are good ({_good_in_words(summary['good'])}). {clusters}"
-    counting = [each for each in report["criteria"] if each["is_scored"]]
+    clusters = f"Errors are clustered by {in_words(result.summary.n_clusters)}."
+    if not (criteria := result.own.get("criteria")):
+        return f"Score: share of answers that are good ({_good_in_words(result.own_summary['good'])}). {clusters}"
+    counting = [each for each in criteria if each["is_scored"]]
     which = "; ".join(f"{each['criterion']}, {_good_in_words(each['good'])}" for each in counting)
-    others = [each["criterion"] for each in report["criteria"] if not each["is_scored"]]
+    others = [each["criterion"] for each in criteria if not each["is_scored"]]
     left_out = f" Not in the score, without good options: {', '.join(others)}." if others else ""
     what = f"mean over {len(counting)} criteria of the share" if len(counting) > 1 else "share"
     return f"Score: {what} of answers that are good ({which}).{left_out} {clusters}"
@@ -195,7 +193,7 @@ def _labels_section(parts: Sequence[_Part]) -> Section:
     is_shown = sum(map(len, workers)) <= _MOST_WORKERS_SHOWN
     output = Output.FILES | (Output.PAGE if is_shown else Output(0))
     of_labels = [Column("labels by"), Column("and by"), Column("same", 3)]
-    of_workers = [Column("worker"), Column("answers"), Column("Dawid–Skene", 3), Column("MACE", 3)]
+    of_workers = [Column("worker", is_worker=True), Column("answers"), Column("Dawid–Skene", 3), Column("MACE", 3)]
     tables = [
         _table(parts, ("labels", "Labels of items", about), of_labels, agreeing),
         _table(parts, ("abilities", "Workers by labels", how), of_workers, workers, output),

@@ -12,14 +12,7 @@ from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
 from analysis.data.ratings.scales import check_scale, unclear_scale
-from analysis.methods import (
-    DEFAULT,
-    OPTIONS,
-    Progress,
-    Report,
-    ResponseMethod,
-    ResponsesFile,
-)
+from analysis.methods import DEFAULT, OPTIONS, Progress, ResponseMethod, ResponsesFile, unwatched
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.study import list_methods
@@ -34,7 +27,7 @@ from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
 from analysis.results.result import PaperSentences, Result
 from analysis.results.sections import Section
-from analysis.results.stored import with_shared_parts
+from analysis.results.stored import as_result, with_shared_parts
 from analysis.stats.pipeline import counted_ratings, score_ratings
 from analysis.stats.ratings import Codes, Floats
 from analysis.stats.reliability import split_half
@@ -97,7 +90,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
             metrics=extras.get("metrics"),
         )
 
-    def study(self, data: StudyData, settings: AnalysisSettings, on_progress: Progress = lambda _: None) -> Study:
+    def study(self, data: StudyData, settings: AnalysisSettings, on_progress: Progress = unwatched) -> Study:
         """Return the analysis in arrays."""
         for analysed, study in data.last:
             if analysed == settings:
@@ -109,18 +102,13 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         return study
 
     def analyse(
-        self,
-        data: StudyData,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
-        """Return the report of the study."""
+        self, data: StudyData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
+        """Return the result of the study."""
         study = self.study(data, settings, on_progress)
         if not brief:
-            return report(study)
-        return with_shared_parts(first_report(study) | {"intervals": quick_intervals(study)})
+            return as_result(report(study))
+        return as_result(with_shared_parts(first_report(study) | {"intervals": quick_intervals(study)}))
 
     def judgements(self, data: StudyData, settings: AnalysisSettings) -> Judgements:
         """Return the scores of all items."""
@@ -139,17 +127,17 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         """Return the z of single ratings that count, weighted as systems' scores are."""
         return self.study(data, settings).peoples_scores
 
-    def rank(self, data: StudyData, settings: AnalysisSettings) -> Report:
+    def rank(self, data: StudyData, settings: AnalysisSettings) -> Result:
         """Return the mean z of systems alone: to compare all pairs takes too long to be done often."""
         ratings, settings = prepare_ratings(data.loaded, settings)
         found = score_ratings(ratings, settings.design(data.loaded.workers))
         return ranking_of(data.loaded.systems, score_systems(found.observations, ratings.n_systems).z)
 
-    def rank_otherwise(self, data: StudyData, settings: AnalysisSettings) -> Mapping[str, Report]:
+    def rank_otherwise(self, data: StudyData, settings: AnalysisSettings) -> Mapping[str, Result]:
         """Return the rankings by other ways to standardise, by the other unit and by raw scores."""
         return dict(rank_otherwise(self.study(data, settings)))
 
-    def rank_without_each(self, data: StudyData, settings: AnalysisSettings) -> list[Report]:
+    def rank_without_each(self, data: StudyData, settings: AnalysisSettings) -> list[Result]:
         """Return the ranking without each of the workers who count."""
         study = self.study(data, settings)
         scores = score_without_each(study.ratings, study.settings.design(data.loaded.workers), study.analysis)
@@ -172,23 +160,22 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
 
     def rank_short(
         self, data: StudyData, settings: AnalysisSettings, n_words: Floats, bounds: Sequence[int]
-    ) -> list[Report]:
+    ) -> list[Result]:
         """Return the rankings over short sources, by the μ and σ of all of a worker's ratings."""
         ratings, settings = prepare_ratings(data.loaded, settings)
         design = settings.design(data.loaded.workers)
         counts, scores = score_by_length(ratings, design, score_ratings(ratings, design), n_words, bounds)
         return [ranking_of(data.loaded.systems, z, n=n) for n, z in zip(counts, scores, strict=True)]
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the sections of all parts."""
-        sections = [section for method in list_methods() for section in method.sections(report)]
-        return [*sections, *groups_sections(report, score="z")]
+        sections = [section for method in list_methods() for section in method.sections(result)]
+        return [*sections, *groups_sections(result, score="z")]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many workers count, and by which test."""
-        n_workers = report["summary"]["workers"]["total"]
-        n_kept = n_workers - len(_excluded(report))
-        return workers_in_words(report) or f"No worker test was applied: {n_kept} of {n_workers} workers count."
+        n_kept, n_workers = sum(row.excluded is None for row in result.workers), len(result.workers)
+        return workers_in_words(result) or f"No worker test was applied: {n_kept} of {n_workers} workers count."
 
     def findings(self, result: Result) -> list[str]:
         """Return who beats whom by z, what is undecided, and whose ratings count."""
@@ -198,9 +185,3 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         """Return how scores were standardised, by which tests systems were compared, and what these found."""
         effect = "The effect size is P(row > column), the probability of superiority, ties counted half."
         return PaperSentences(standardisation(result.settings), comparison(result), results(result), [effect])
-
-
-def _excluded(report: Report) -> list[str]:
-    """Return the workers of a report whose ratings do not count though nobody was tested."""
-    excluded: Mapping[str, str] = report["settings"]["excluded"]
-    return [row["worker"] for row in report["worker_table"] if row["worker"] in excluded]

@@ -11,29 +11,16 @@ from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import (
-    SystemScores,
-    closing,
-    list_pairs,
-    pairs_section,
-    summarise_systems,
-    systems_section,
-    weights_in,
-)
-from analysis.methods.workers import (
-    JudgedWorkers,
-    judge_rows,
-    judgements_of,
-    worker_parts,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_rows, judgements_of, workers_in_words, workers_section
 from analysis.metrics.tokens import TOKENS, tokenise
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
 from campaigns.design.composition import Kind
@@ -79,80 +66,46 @@ class PostEdits(ResponseMethod[Responses]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the outputs of a file and what they were edited to."""
-        return load_answers(
-            file.path,
-            _COLUMNS,
-            criterion=CRITERION,
-            choices=file.choices_for(settings),
-            kinds=WITH_COPIES,
-        )
+        choices = file.choices_for(settings)
+        return load_answers(file.path, _COLUMNS, criterion=CRITERION, choices=choices, kinds=WITH_COPIES)
 
     def analyse(
-        self,
-        data: Responses,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: Responses, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return HTER and the other rates, with errors clustered by worker and source."""
         data = data.without_repeats()
-        return self.report_of(data, measure_edits(data, on_progress), settings)
+        return self.result_of(data, measure_edits(data, on_progress), settings)
 
-    def report_of(self, data: Responses, edits: Edits, settings: AnalysisSettings) -> dict[str, Any]:
-        """Return the report of outputs of which it is known what was edited."""
-        judged = _judge(data, edits.n_changed, edits.n_characters, settings)
-        of_summary, of_workers = worker_parts(data, judged, settings)
-        is_counted = judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
-        data, edits = data.take(is_counted), edits.take(is_counted)
+    def result_of(self, everything: Responses, edits: Edits, settings: AnalysisSettings) -> Result:
+        """Return the result of outputs of which it is known what was edited."""
+        judged = _judge(everything, edits.n_changed, edits.n_characters, settings)
+        is_counted = judged.is_counted[everything.worker] & (everything.kind == Kind.ORDINARY)
+        data, edits = everything.take(is_counted), edits.take(is_counted)
         rates = _rates(data, edits, settings)
         n_of = np.bincount(data.system, minlength=len(data.systems))
-        found = rates[HTER]
-        scores = SystemScores(
-            data.systems,
-            found.mean,
-            found.low,
-            found.high,
-            n_of,
-            found.pairs,
-            higher_is_better=False,
-            criteria={name: each.mean for name, each in rates.items()},
-        )
+        means = {name: each.mean for name, each in rates.items()}
+        scores = SystemScores.of(data.systems, rates[HTER], n_of, means, higher_is_better=False)
         unchanged = np.bincount(data.system, weights=edits.n_changed == 0, minlength=n_of.size) / np.maximum(n_of, 1)
-        notes = list(of_workers["notes"])
-        if data.n:
-            notes += explain_single(found.n_clusters)
         in_groups = partial(
             GroupedScores,
             *(100 * edits.n_edits / edits.n_words, data.system, data.systems, scores.order),
             with_several({"worker": data.worker, "source": data.source}),
             data.attributes,
         )
-        return {
-            "summary": summarise_systems(self.slug, settings, scores)
-            | {
-                "n_workers": len(data.workers),
-                "n_outputs": data.n,
-                "n_words": int(edits.n_words.sum()),
-                "clusters": dict(found.n_clusters),
-                **of_summary,
-            },
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, in_groups, higher_is_better=False),
-            "rates": [
-                {
-                    "system": data.systems[code],
-                    "unchanged": float(unchanged[code]),
-                    **{
-                        name: [or_none(values[code]) for values in (each.mean, each.low, each.high)]
-                        for name, each in rates.items()
-                    },
-                }
-                for code in scores.order
-            ],
-            "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
-        }
+        of_systems = [
+            {"system": data.systems[code], "unchanged": float(unchanged[code])}
+            | {name: [or_none(values[code]) for values in (of.mean, of.low, of.high)] for name, of in rates.items()}
+            for code in scores.order
+        ]
+        n_words = int(edits.n_words.sum())
+        return Analysed(
+            *(settings, scores, everything, judged),
+            summary={"n_workers": len(data.workers), "n_outputs": data.n, "n_words": n_words},
+            own={"rates": of_systems},
+            notes=explain_single(scores.n_clusters) if data.n else [],
+            criteria=data.criteria,
+            groups=in_groups,
+        ).result()
 
     def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they change more of degraded items."""
@@ -179,28 +132,25 @@ class PostEdits(ResponseMethod[Responses]):
         scales = [*found.scales, Scale(AnswerKind.TEXT, texts=text.labels)]
         return replace(found, ratings=ratings, criteria=[HTER, "edited text"], scales=scales)
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking by HTER, the pairs, and all rates."""
-        by = in_words(report["summary"]["clusters"])
         caption = (
             "HTER: edits, shifts of words included, per 100 words of the edited texts (TER, Snover et al. 2006, by "
-            f"sacrebleu). {TOKENS} Errors are clustered by {by}."
+            f"sacrebleu). {TOKENS} Errors are clustered by {in_words(result.summary.n_clusters)}."
         )
         return [
-            systems_section(report, score=HTER, n="outputs", caption=caption),
-            pairs_section(report, caption="Differences of HTER, the better system first."),
-            *groups_sections(report, score=HTER, note=_OF_GROUPS),
-            _rates_section(report["rates"]),
-            *workers_section(report),
+            systems_section(result, score=HTER, n="outputs", caption=caption),
+            pairs_section(result, caption="Differences of HTER, the better system first."),
+            *groups_sections(result, score=HTER, note=_OF_GROUPS),
+            _rates_section(result.own["rates"]),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how much was edited."""
-        summary = report["summary"]
-        return (
-            f"{counted(summary['n_workers'], 'worker')} edited {counted(summary['n_outputs'], 'output')} to "
-            f"{counted(summary['n_words'], 'word')}. {workers_in_words(report)}"
-        ).strip()
+        said = result.own_summary
+        edited = f"{counted(said['n_workers'], 'worker')} edited {counted(said['n_outputs'], 'output')}"
+        return f"{edited} to {counted(said['n_words'], 'word')}. {workers_in_words(result)}".strip()
 
 
 def measure_edits(data: Responses, on_progress: Progress = lambda _: None) -> Edits:

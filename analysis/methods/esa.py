@@ -13,29 +13,13 @@ from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import AnsweredBy, Responses, average_repeats
 from analysis.data.spans.marked import MarkedErrors, load_marked
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import (
-    SystemScores,
-    closing,
-    list_pairs,
-    pairs_section,
-    summarise_systems,
-    systems_section,
-    weights_in,
-)
-from analysis.methods.workers import (
-    JudgedWorkers,
-    explain_workers,
-    judge_by_scores,
-    judgements_of,
-    worker_summary,
-    worker_table,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_of, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.stats.ratings import Codes, Mask
 from analysis.stats.segment_means import segment_means
@@ -101,13 +85,8 @@ class Esa(ResponseMethod[EsaData]):
         return EsaData(data.scores.take(is_taken[data.scores.source]), data.marked)
 
     def analyse(
-        self,
-        data: EsaData,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: EsaData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return verdicts on raters, mean scores, and the differences of systems."""
         everything, twin = data.scores, data.scores.twins()
         judged = self.judge(data, settings)
@@ -118,39 +97,27 @@ class Esa(ResponseMethod[EsaData]):
         groups = choose_groups(*of_answers, len(given.documents), settings.workers_planned)
         weight = weights_in(given.attributes, settings)
         found = segment_means(given.score, given.system, given.segment, len(given.systems), groups, weight)
-        scores = SystemScores(
-            given.systems,
-            found.mean,
-            found.low,
-            found.high,
-            found.n_segments,
-            found.pairs,
-            higher_is_better=True,
-            criteria={CRITERION: found.mean},
-        )
-        summary = summarise_systems(self.slug, settings, scores) | {
-            "n_raters": int(np.unique(given.worker).size),
+        scores = SystemScores.of(given.systems, found, found.n_segments, {CRITERION: found.mean})
+        n_raters = int(np.unique(given.worker).size)
+        summary = {
+            "n_raters": n_raters,
             "n_scores": int(given.score.size),
             "n_left_out": int(np.count_nonzero(~is_counted & (everything.kind != Kind.DEGRADED))),
-            "clusters": dict(found.n_clusters),
-            **worker_summary(judged),
         }
         in_groups = partial(
             GroupedScores,
             *(given.score, given.system, given.systems, scores.order, groups, given.attributes),
             output=given.segment,
         )
-        notes = explain_workers(judged, settings)
-        if given.score.size and "rater" not in groups:
-            notes.append(few_raters(int(np.unique(given.worker).size)))
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, in_groups),
-            **({"errors": _errors(data.marked, scores.order, given.systems, judged)} if data.marked else {}),
-            "worker_table": worker_table(judged, everything.worker, everything.assignment),
-            **closing(settings, given.fingerprint, given.warnings, notes, given.criteria),
-        }
+        errors = _errors(data.marked, scores.order, given.systems, judged) if data.marked else None
+        return Analysed(
+            *(settings, scores, everything, judged),
+            summary=summary,
+            own={} if errors is None else {"errors": errors},
+            notes=[few_raters(n_raters)] if given.score.size and "rater" not in groups else [],
+            criteria=given.criteria,
+            groups=in_groups,
+        ).result()
 
     def judge(self, data: EsaData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on raters: whether they give degraded items lower scores."""
@@ -165,26 +132,25 @@ class Esa(ResponseMethod[EsaData]):
         judged = self.judge(data, settings)
         return judgements_of(data.scores, data.scores.score, [Scale(AnswerKind.SLIDER)], judged)
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, the pairs, and marked errors."""
-        by = in_words(report["summary"]["clusters"])
+        by = in_words(result.summary.n_clusters)
         caption = (
             f"Mean score of a segment, averaged over its raters, then over segments. Errors are clustered by {by}."
         )
         return [
-            systems_section(report, score="score", n="segments", caption=caption),
-            pairs_section(report, caption="Differences of mean scores, the better system first."),
-            *groups_sections(report, score="score"),
-            *([_errors_section(report["errors"])] if "errors" in report else []),
-            *workers_section(report),
+            systems_section(result, score="score", n="segments", caption=caption),
+            pairs_section(result, caption="Differences of mean scores, the better system first."),
+            *groups_sections(result, score="score"),
+            *([_errors_section(result.own["errors"])] if "errors" in result.own else []),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many scores there are."""
-        summary = report["summary"]
-        by = workers_in_words(report)
-        given = f"{counted(summary['n_raters'], 'rater')} gave {counted(summary['n_scores'], 'score')}."
-        return f"{by} {given}" if by else given
+        n_raters, n_scores = result.summary.n_raters, result.own_summary["n_scores"]
+        given = f"{counted(n_raters, 'rater')} gave {counted(n_scores, 'score')}."
+        return f"{workers_in_words(result)} {given}".strip()
 
 
 def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: JudgedWorkers) -> list[dict[str, Any]]:
@@ -192,7 +158,7 @@ def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: 
 
     Those of raters who do not count are left out.
     """
-    is_counted = judged.counts(marked.rater)
+    is_counted = judged.are_counted(marked.rater)
     found = []
     for name in (systems[code] for code in order):
         is_of = is_counted & np.array([system == name for system in marked.system], bool)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -12,28 +11,15 @@ from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.notices import ResponsesWarning
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import (
-    SystemScores,
-    closing,
-    list_pairs,
-    pairs_section,
-    summarise_systems,
-    systems_section,
-    weights_in,
-)
-from analysis.methods.workers import (
-    JudgedWorkers,
-    judge_rows,
-    judgements_of,
-    worker_parts,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_rows, judgements_of, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, clustered_ratios
 from campaigns.design.composition import Kind
@@ -63,13 +49,8 @@ class FactCount(ResponseMethod[Responses]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the counts of a file; raise DomainError if in every row more facts are correct than there are."""
-        rows = load_answers(
-            file.path,
-            _COLUMNS,
-            criterion=CRITERION,
-            choices=file.choices_for(settings),
-            kinds=WITH_COPIES,
-        )
+        choices = file.choices_for(settings)
+        rows = load_answers(file.path, _COLUMNS, criterion=CRITERION, choices=choices, kinds=WITH_COPIES)
         if rows.n and _is_impossible(rows.without_repeats()).all():
             raise DomainError(
                 "bad_counts",
@@ -79,64 +60,38 @@ class FactCount(ResponseMethod[Responses]):
         return rows
 
     def analyse(
-        self,
-        data: Responses,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: Responses, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return precision, recall and F with errors clustered by worker and source.
 
         Rows in which more facts are correct than present are left out of them, and counted in a warning.
         """
-        judged = self.judge(data, settings)
-        data = data.without_repeats()
-        of_summary, of_workers = worker_parts(data, judged, settings)
-        data = data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+        judged, everything = self.judge(data, settings), data.without_repeats()
+        data = everything.take(judged.is_counted[everything.worker] & (everything.kind == Kind.ORDINARY))
         is_impossible = _is_impossible(data)
         warnings = [*data.warnings, *_left_out(int(is_impossible.sum()))]
         data = data.take(~is_impossible)
-        micro = _ratios(data, settings)
-        macro = _means(data)
-        found = micro[F]
-        scores = SystemScores(
-            data.systems,
-            found.mean,
-            found.low,
-            found.high,
-            np.bincount(data.system, minlength=len(data.systems)),
-            found.pairs,
-            higher_is_better=True,
-            criteria={name: each.mean for name, each in micro.items()}
-            | {f"{name} (macro)": each.mean for name, each in macro.items()},
-        )
-        summary = summarise_systems(self.slug, settings, scores) | {
-            "n_workers": len(data.workers),
-            "n_outputs": data.n,
-            "n_facts": int(data.numbers["present"].sum()),
-            "clusters": dict(found.n_clusters),
-            **of_summary,
-        }
-        notes = list(of_workers["notes"])
-        if data.n:
-            notes += explain_single(found.n_clusters)
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, partial(_in_groups, data, scores.order)),
-            "rates": [
-                {"system": data.systems[code]}
-                | {
-                    f"{kind} {name}": [or_none(values[code]) for values in (each.mean, each.low, each.high)]
-                    for kind, of in (("micro", micro), ("macro", macro))
-                    for name, each in of.items()
-                }
-                for code in scores.order
-            ],
-            "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, warnings, notes, _COUNTS),
-        }
+        micro, macro = _ratios(data, settings), _means(data)
+        n_of = np.bincount(data.system, minlength=len(data.systems))
+        means = {name: each.mean for name, each in micro.items()}
+        means |= {f"{name} (macro)": each.mean for name, each in macro.items()}
+        scores = SystemScores.of(data.systems, micro[F], n_of, means)
+        both = {f"micro {name}": each for name, each in micro.items()}
+        both |= {f"macro {name}": each for name, each in macro.items()}
+        rates = [
+            {"system": data.systems[code]}
+            | {name: [or_none(values[code]) for values in (of.mean, of.low, of.high)] for name, of in both.items()}
+            for code in scores.order
+        ]
+        n_facts = int(data.numbers["present"].sum())
+        return Analysed(
+            *(settings, scores, replace(everything, warnings=warnings), judged),
+            summary={"n_workers": len(data.workers), "n_outputs": data.n, "n_facts": n_facts},
+            own={"rates": rates},
+            notes=explain_single(scores.n_clusters) if data.n else [],
+            criteria=_COUNTS,
+            groups=partial(_in_groups, data, scores.order),
+        ).result()
 
     def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
@@ -159,25 +114,23 @@ class FactCount(ResponseMethod[Responses]):
         ratings = replace(found.ratings, scores=np.stack([rows.numbers[name] for name in _COUNTS], axis=1))
         return replace(found, ratings=ratings, criteria=list(_COUNTS), scales=found.scales * len(_COUNTS))
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking by F, the pairs, and precision, recall and F both ways."""
-        by = in_words(report["summary"]["clusters"])
+        by = in_words(result.summary.n_clusters)
         caption = f"Score: F over all facts of a system’s outputs (micro). Errors are clustered by {by}."
         return [
-            systems_section(report, score="F", n="outputs", caption=caption, decimals=3),
-            pairs_section(report, caption="Differences of F, the better system first.", decimals=3),
-            *groups_sections(report, score=F, decimals=3, note=_OF_GROUPS),
-            _rates_section(report["rates"]),
-            *workers_section(report),
+            systems_section(result, score="F", n="outputs", caption=caption, decimals=3),
+            pairs_section(result, caption="Differences of F, the better system first.", decimals=3),
+            *groups_sections(result, score=F, decimals=3, note=_OF_GROUPS),
+            _rates_section(result.own["rates"]),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many facts were counted."""
-        summary = report["summary"]
-        return (
-            f"{counted(summary['n_workers'], 'worker')} counted {counted(summary['n_facts'], 'fact')} in "
-            f"{counted(summary['n_outputs'], 'output')}. {workers_in_words(report)}"
-        ).strip()
+        said = result.own_summary
+        facts = f"{counted(said['n_workers'], 'worker')} counted {counted(said['n_facts'], 'fact')}"
+        return f"{facts} in {counted(said['n_outputs'], 'output')}. {workers_in_words(result)}".strip()
 
 
 def _is_impossible(rows: Responses) -> Mask:

@@ -1,6 +1,7 @@
 """Magnitude estimation: how many times as good as a reference an output is, as the geometric mean of its values."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,28 +13,15 @@ from analysis.data.judgements import AnswerKind, Judgements, Scale
 from analysis.data.loading import WITH_COPIES, Answer, load_answers
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, rows_of
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import (
-    SystemScores,
-    closing,
-    list_pairs,
-    pairs_section,
-    summarise_systems,
-    systems_section,
-    weights_in,
-)
-from analysis.methods.workers import (
-    JudgedWorkers,
-    judge_by_scores,
-    judgements_of,
-    worker_parts,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_of, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import Report
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
@@ -74,79 +62,58 @@ class Magnitude(ResponseMethod[Responses]):
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the values of a file."""
-        return load_answers(
-            file.path,
-            _COLUMNS,
-            criterion=CRITERION,
-            choices=file.choices_for(settings),
-            kinds=WITH_COPIES,
-        )
+        choices = file.choices_for(settings)
+        return load_answers(file.path, _COLUMNS, criterion=CRITERION, choices=choices, kinds=WITH_COPIES)
 
     def analyse(
-        self,
-        data: Responses,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: Responses, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return means of logs, with errors clustered by worker and source, as ratios unless they are of workers."""
         is_ratio = settings.options.get("scale", RATIO) == RATIO
         judged = self.judge(data, settings)
         log, used, notes = _scores(data, settings, judged)
-        of_summary, of_workers = worker_parts(data, judged, settings)
         by = {"worker": data.worker[used], "source": data.source[used]}
         groups = with_several(by, settings.workers_planned)
-        shape = len(data.systems), len(data.criteria)
-        weight = weights_in(rows_of(data.attributes, used), settings)
+        shape, attributes = (len(data.systems), len(data.criteria)), rows_of(data.attributes, used)
+        weight = weights_in(attributes, settings)
         means = means_over_criteria(log[used], data.system[used], data.criterion[used], shape, groups, weight)
         back = np.exp if is_ratio else np.asarray
-        found = means.overall
-        scores = SystemScores(
-            data.systems,
-            back(found.mean),
-            back(found.low),
-            back(found.high),
-            np.bincount(data.system[used], minlength=len(data.systems)),
-            found.pairs,
-            higher_is_better=True,
-            criteria={name: back(each.mean) for name, each in zip(data.criteria, means.of, strict=True)},
+        overall, *of = (
+            replace(each, mean=back(each.mean), low=back(each.low), high=back(each.high))
+            for each in (means.overall, *means.of)
         )
-        summary = summarise_systems(self.slug, settings, scores) | {
-            "n_workers": int(np.unique(data.worker[used]).size),
-            "n_values": int(used.sum()),
-            "scale": RATIO if is_ratio else WORKER,
-            "clusters": dict(found.n_clusters),
-            **of_summary,
-        }
-        notes += of_workers["notes"]
+        by_criterion = dict(zip(data.criteria, of, strict=True))
+        n_of = np.bincount(data.system[used], minlength=len(data.systems))
+        scores = SystemScores.of(data.systems, overall, n_of, {name: each.mean for name, each in by_criterion.items()})
         missing = [data.systems[code] for code in np.flatnonzero(~means.has_all)]
         if missing and used.any():
             notes.append(f"Without a value on some criterion, and so without a score: {', '.join(missing)}.")
         if used.any():
-            notes += explain_single(found.n_clusters)
+            notes += explain_single(scores.n_clusters)
         in_groups = partial(
             GroupedScores,
-            *(log[used], data.system[used], data.systems, scores.order, groups, rows_of(data.attributes, used)),
+            *(log[used], data.system[used], data.systems, scores.order, groups, attributes),
             part=data.criterion[used],
         )
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, in_groups),
-            "criteria": [
-                {
-                    "criterion": name,
-                    "system": data.systems[code],
-                    "score": or_none(float(back(each.mean[code]))),
-                    "interval": [or_none(float(back(bound[code]))) for bound in (each.low, each.high)],
-                }
-                for name, each in zip(data.criteria, means.of, strict=True)
-                for code in scores.order
-            ],
-            "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
-        }
+        rows = [
+            {
+                "criterion": name,
+                "system": data.systems[code],
+                "score": or_none(each.mean[code]),
+                "interval": [or_none(each.low[code]), or_none(each.high[code])],
+            }
+            for name, each in by_criterion.items()
+            for code in scores.order
+        ]
+        n_workers = int(np.unique(data.worker[used]).size)
+        return Analysed(
+            *(settings, scores, data, judged),
+            summary={"n_workers": n_workers, "n_values": int(used.sum()), "scale": RATIO if is_ratio else WORKER},
+            own={"criteria": rows},
+            notes=notes,
+            criteria=data.criteria,
+            groups=in_groups,
+        ).result()
 
     def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they give degraded items smaller numbers, on the criteria tested."""
@@ -170,29 +137,28 @@ class Magnitude(ResponseMethod[Responses]):
         log = log.round(_DIGITS)  # 2 is 100 over 50, and 20 over 10
         return judgements_of(data, log, [Scale(AnswerKind.NUMBER)], judged)
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, the pairs, and each criterion."""
-        summary = report["summary"]
-        is_ratio = summary["scale"] == RATIO
-        by = in_words(summary["clusters"])
+        is_ratio = result.own_summary["scale"] == RATIO
+        by = in_words(result.summary.n_clusters)
         what = "geometric mean of values over those of the reference" if is_ratio else "mean of logs of values, in"
         unit = "" if is_ratio else " standard deviations of each worker’s logs from their mean"
         caption = f"Score: {what}{unit}. Errors, of logs, are clustered by {by}."
         of_pairs = "Differences of scores" if not is_ratio else "Differences of natural logs (0.693: twice as much)"
         of_groups = "Natural logs of the ratios (0.693: twice as much)." if is_ratio else ""
         return [
-            systems_section(report, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
-            pairs_section(report, caption=f"{of_pairs}, the better system first.", decimals=3),
-            *groups_sections(report, score="log ratio" if is_ratio else "mean", decimals=3, note=of_groups),
-            _criteria_section(report["criteria"]),
-            *workers_section(report),
+            systems_section(result, score="ratio" if is_ratio else "mean", n="values", caption=caption, decimals=3),
+            pairs_section(result, caption=f"{of_pairs}, the better system first.", decimals=3),
+            *groups_sections(result, score="log ratio" if is_ratio else "mean", decimals=3, note=of_groups),
+            _criteria_section(result.own["criteria"]),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many values there are."""
-        summary = report["summary"]
-        given = f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_values'], 'value')}."
-        return f"{workers_in_words(report)} {given}".strip()
+        said = result.own_summary
+        given = f"{counted(said['n_workers'], 'worker')} gave {counted(said['n_values'], 'value')}."
+        return f"{workers_in_words(result)} {given}".strip()
 
 
 def _bad(message: str) -> DomainError:

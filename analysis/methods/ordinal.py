@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import nan
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,32 +12,23 @@ from analysis.data.judgements import Judgements, Scale
 from analysis.data.loading import WITH_COPIES, load_scores
 from analysis.data.output_scores import OutputScores, counted_outputs
 from analysis.data.responses import Responses, average_repeats
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.proportional_odds import MODEL, odds_of_criterion, odds_section
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
+    Analysed,
     SystemScores,
-    closing,
     draw_stacked,
-    list_pairs,
     pairs_section,
-    summarise_systems,
     systems_section,
     weights_in,
 )
-from analysis.methods.workers import (
-    JudgedWorkers,
-    explain_workers,
-    judge_by_scores,
-    judgements_of,
-    worker_summary,
-    worker_table,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_of, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table
+from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -105,13 +96,8 @@ class Ordinal(ResponseMethod[Responses]):
         return data
 
     def analyse(
-        self,
-        data: Responses,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: Responses, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return verdicts on workers; means, medians, how often each level was given, and rank tests."""
         levels, names = _levels(data, settings)
         score = _reversed(data, settings, levels)
@@ -125,42 +111,35 @@ class Ordinal(ResponseMethod[Responses]):
         scores = _system_scores(found, settings)
         is_given = is_counted & (data.kind != Kind.DEGRADED)
         given = _Counted(data.take(is_given), system[is_given], systems, score[is_given])
-        n_left_out = int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED)))
-        summary = summarise_systems(self.slug, settings, scores.systems) | {
+        summary = {
             "n_workers": len(data.workers),
             "n_ratings": int(np.count_nonzero(rows)),
-            "n_left_out": n_left_out,
+            "n_left_out": int(np.count_nonzero(~is_counted & (data.kind != Kind.DEGRADED))),
             "levels": names,
-            "clusters": dict(scores.n_clusters),
-            **worker_summary(judged),
         }
-        criteria = (
-            []
-            if brief
-            else [
-                _criterion(name, found.of(code), given.of(code), levels, scores.systems.order)
-                for code, name in enumerate(data.criteria)
-            ]
-        )
-        missing = [row["system"] for row in summary["systems"] if row["score"] is None]
-        notes = explain_workers(judged, settings)
+        criteria = [
+            _criterion(name, found.of(code), given.of(code), levels, scores.order)
+            for code, name in enumerate([] if brief else data.criteria)
+        ]
+        notes = []
         n_degraded = int(np.count_nonzero(data.kind == Kind.DEGRADED))
         if n_degraded and judged.preset == NO_TEST:
             notes.append(f"Scores of degraded items, which are left out: {n_degraded:,}.")
         if settings.options.get("model") and not brief:
-            notes += _add_odds(criteria, given, levels, scores.systems.order)
+            notes += _add_odds(criteria, given, levels, scores.order)
+        missing = [systems[code] for code in scores.order if np.isnan(scores.score[code])]
         if missing and is_counted.any():
             notes.append(f"Without a rating on some criterion, and so without a score: {', '.join(missing)}.")
         if rows.any():
             notes += explain_single(scores.n_clusters)
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores.systems, settings),
-            **compare_by_groups(settings, partial(_in_groups, found, scores.systems.order)),
-            "criteria": criteria,
-            "worker_table": worker_table(judged, data.worker, data.assignment),
-            **closing(settings, data.fingerprint, data.warnings, notes, data.criteria),
-        }
+        return Analysed(
+            *(settings, scores, data, judged),
+            summary=summary,
+            own={"criteria": criteria},
+            notes=notes,
+            criteria=data.criteria,
+            groups=partial(_in_groups, found, scores.order),
+        ).result()
 
     def judge(self, data: Responses, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether they give degraded items lower levels."""
@@ -178,27 +157,25 @@ class Ordinal(ResponseMethod[Responses]):
         score = _reversed(data, settings, levels)
         return judgements_of(data, score, [Scale.of_levels(levels)], self.judge(data, settings))
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, the pairs, of each criterion distribution, median and rank tests, and the workers."""
-        summary = report["summary"]
-        by = in_words(summary["clusters"])
-        what = "Mean level" if len(report["criteria"]) == 1 else "Mean over criteria of the mean level"
-        caption = f"{what}; {_levels_in_words(summary['levels'])}. Errors are clustered by {by}."
+        criteria, levels = result.own["criteria"], result.own_summary["levels"]
+        by = in_words(result.summary.n_clusters)
+        what = "Mean level" if len(criteria) == 1 else "Mean over criteria of the mean level"
+        caption = f"{what}; {_levels_in_words(levels)}. Errors are clustered by {by}."
         return [
-            systems_section(report, score="mean", n="ratings", caption=caption),
-            pairs_section(report, caption="Differences of means, the better system first."),
-            *groups_sections(report, score="mean"),
-            *(_criterion_section(found, summary["levels"]) for found in report["criteria"] if found["systems"]),
-            *(odds_section(found["name"], found["odds"], by) for found in report["criteria"] if found.get("odds")),
-            *workers_section(report),
+            systems_section(result, score="mean", n="ratings", caption=caption),
+            pairs_section(result, caption="Differences of means, the better system first."),
+            *groups_sections(result, score="mean"),
+            *(_criterion_section(found, levels) for found in criteria if found["systems"]),
+            *(odds_section(found["name"], found["odds"], by) for found in criteria if found.get("odds")),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many ratings there are."""
-        summary = report["summary"]
-        by = workers_in_words(report)
-        n_workers, n_ratings = counted(summary["n_workers"], "worker"), counted(summary["n_ratings"], "rating")
-        return f"{by} {n_ratings} count." if by else f"{n_workers} gave {n_ratings}."
+        by, n_ratings = workers_in_words(result), counted(result.summary.n_ratings or 0, "rating")
+        return f"{by} {n_ratings} count." if by else f"{counted(result.summary.n_workers, 'worker')} gave {n_ratings}."
 
 
 def _bad(message: str) -> DomainError:
@@ -290,28 +267,15 @@ class _Counted:
         return _Counted(self.data.take(rows), self.system[rows], self.systems, self.score[rows])
 
 
-class _Means(NamedTuple):
-    systems: SystemScores
-    n_clusters: Mapping[str, int]
-
-
-def _system_scores(found: _Counted, settings: AnalysisSettings) -> _Means:
+def _system_scores(found: _Counted, settings: AnalysisSettings) -> SystemScores:
     """Return the mean level of each system: of several criteria the mean of their means."""
     data, shape = found.data, (len(found.systems), len(found.data.criteria))
     groups = with_several(data.groups, settings.workers_planned)
     weight = weights_in(data.attributes, settings)
     means = means_over_criteria(found.score, found.system, data.criterion, shape, groups, weight)
-    scores = SystemScores(
-        found.systems,
-        means.overall.mean,
-        means.overall.low,
-        means.overall.high,
-        np.bincount(found.system, minlength=len(found.systems)),
-        means.overall.pairs,
-        higher_is_better=True,
-        criteria={name: each.mean for name, each in zip(data.criteria, means.of, strict=True)},
-    )
-    return _Means(scores, means.overall.n_clusters)
+    of = {name: each.mean for name, each in zip(data.criteria, means.of, strict=True)}
+    n_of = np.bincount(found.system, minlength=len(found.systems))
+    return SystemScores.of(found.systems, means.overall, n_of, of)
 
 
 def _in_groups(found: _Counted, order: list[int]) -> GroupedScores:

@@ -10,20 +10,15 @@ import numpy as np
 from analysis.data.compared import ComparedPairs, pairs_of_votes
 from analysis.data.responses import AnsweredBy, rows_of
 from analysis.data.votes import NAMES, VoteData, load_votes
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores
 from analysis.methods.clusters import with_several
 from analysis.methods.preference_sections import sections_of_votes
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.strengths import Strengths, Votes, estimate_strengths
-from analysis.methods.system_scores import closing, list_pairs, summarise_systems
-from analysis.methods.workers import (
-    JudgedWorkers,
-    judge_comparisons,
-    worker_parts,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed
+from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Section
 from analysis.stats.arena import elo, glicko2
 from analysis.stats.bradley_terry import sign_test, win_matrix
@@ -65,59 +60,49 @@ class Preference(ResponseMethod[VoteData]):
         return load_votes(file.path, file.choices_for(settings))
 
     def analyse(
-        self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
-    ) -> dict[str, Any]:
+        self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return strengths, wins, the advantage of the left side, and how few votes decide the first place.
 
         Of ordinary pages alone, and of the workers by whom degraded outputs lose.
         """
         everyone = data
         judged, data, votes, strengths = compare_by_votes(everyone, settings)
-        of_summary, of_workers = worker_parts(everyone, judged, settings)
-        found = strengths.scores
         wins, ties = win_matrix(votes.counts)
         n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
         fit = strengths.fit
         can_lose = fit is not None and not strengths.prior
         fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
-        summary = summarise_systems(self.slug, settings, found) | {
+        first = None if fewest is None else {"n_votes": fewest.n_votes, "system": strengths.names[fewest.system]}
+        summary = {
             "n_votes": votes.n,
             "n_workers": int(np.unique(data.worker).size),
-            **of_summary,
-            "clusters": dict(strengths.n_clusters),
             "n_ties": n_ties,
             "n_both_bad": int(data.is_both_bad.sum()),
             "log_tie": None if fit is None else or_none(fit.log_tie),
             "order_effect": _order_effect(strengths, n_left, n_right),
-            "first_place": None
-            if fewest is None
-            else {"n_votes": fewest.n_votes, "system": strengths.names[fewest.system]},
+            "first_place": first,
         }
-        order = found.order
+        order = strengths.scores.order
         names = [data.systems[code] for code in order]
-        sign = sign_test(wins)
-        report = {
-            "summary": summary,
-            "pairs": list_pairs(found, settings),
-            **compare_by_groups(settings, partial(_in_groups, data, found.order, settings)),
-            "votes": {
-                "order": names,
-                "wins": wins[np.ix_(order, order)].astype(int).tolist(),
-                "ties": ties[np.ix_(order, order)].astype(int).tolist(),
-                "sign_p": [[or_none(p) for p in row] for row in sign[np.ix_(order, order)]],
-                "naive": {
-                    name: [or_none(strengths.naive[0][code]), or_none(strengths.naive[1][code])]
-                    for name, code in zip(names, order, strict=True)
-                },
+        of_votes = {
+            "order": names,
+            "wins": wins[np.ix_(order, order)].astype(int).tolist(),
+            "ties": ties[np.ix_(order, order)].astype(int).tolist(),
+            "sign_p": [[or_none(p) for p in row] for row in sign_test(wins)[np.ix_(order, order)]],
+            "naive": {
+                name: [or_none(bound[code]) for bound in strengths.naive]
+                for name, code in zip(names, order, strict=True)
             },
-            "worker_table": of_workers["worker_table"],
-            **closing(
-                settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]], weighted=_WEIGHTED
-            ),
         }
-        if brief:
-            return report
-        return report | {"arena": _arena(votes, data.systems)}
+        return Analysed(
+            *(settings, strengths.scores, everyone, judged),
+            summary=summary,
+            own={"votes": of_votes} | ({} if brief else {"arena": _arena(votes, data.systems)}),
+            notes=strengths.notes,
+            groups=partial(_in_groups, data, order, settings),
+            weighted=_WEIGHTED,
+        ).result()
 
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
         """Return the other treatment of votes that both are bad."""
@@ -143,18 +128,15 @@ class Preference(ResponseMethod[VoteData]):
         is_counted = self.judge(data, settings).is_counted[data.worker] & (data.kind != Kind.DEGRADED)
         return pairs_of_votes(data.take(is_counted & ~_is_left_out(data, settings))) if data.sources else None
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
-        return [*sections_of_votes(report), *workers_section(report)]
+        return [*sections_of_votes(result), *workers_section(result)]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how many votes there are."""
-        summary = report["summary"]
-        votes = (
-            f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_votes'], 'vote')}, "
-            f"{summary['n_ties']:,} of them ties."
-        )
-        return f"{workers_in_words(report)} {votes}".strip()
+        said = result.own_summary
+        votes = f"{counted(said['n_workers'], 'worker')} gave {counted(said['n_votes'], 'vote')}"
+        return f"{workers_in_words(result)} {votes}, {said['n_ties']:,} of them ties.".strip()
 
 
 def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from analysis.methods import Report
 from analysis.methods.by_groups import groups_sections
 from analysis.methods.clusters import in_words
 from analysis.methods.system_scores import pairs_section, systems_section
 from analysis.results.curves import short_label
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
+from analysis.results.stored import Report
 from campaigns.contracts.result_pages import PAIRS
 
 if TYPE_CHECKING:
@@ -21,39 +22,35 @@ _OF_GROUPS = (
 )
 
 
-def sections_of_votes(report: Report) -> list[Section]:
-    """Return the sections of a report of votes."""
-    summary = report["summary"]
-    ties = ", with Davidson’s ties" if summary["n_ties"] else ""
+def sections_of_votes(result: Result) -> list[Section]:
+    """Return the sections of a result of votes."""
+    said, own = result.own_summary, result.own
+    ties = ", with Davidson’s ties" if said["n_ties"] else ""
     caption = (
         f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. Errors "
-        f"are clustered by {_clusters_of(summary)}."
+        f"are clustered by {_clusters_of(result)}."
     )
     return [
-        systems_section(report, score="strength", n="votes", caption=caption, finding=_finding(report), decimals=3),
-        pairs_section(report, caption="Differences of strengths, the better system first.", decimals=3),
-        *groups_sections(report, score="share won", decimals=3, note=_OF_GROUPS),
-        _wins_section(report["votes"]),
-        _naive_section(report),
-        _order_section(summary["order_effect"], _clusters_of(summary)),
-        _arena_section(report.get("arena", [])),
+        systems_section(result, score="strength", n="votes", caption=caption, finding=_finding(result), decimals=3),
+        pairs_section(result, caption="Differences of strengths, the better system first.", decimals=3),
+        *groups_sections(result, score="share won", decimals=3, note=_OF_GROUPS),
+        _wins_section(own["votes"]),
+        _naive_section(result),
+        _order_section(said["order_effect"], _clusters_of(result)),
+        _arena_section(own.get("arena", [])),
     ]
 
 
-def _finding(report: Report) -> str:
+def _finding(result: Result) -> str:
     """Return who is first, and how few votes would change that."""
-    summary = report["summary"]
-    rows = [row for row in summary["systems"] if row["score"] is not None]
-    if len(rows) < 2:
+    said, names = result.own_summary, list(result.scored)
+    if len(names) < 2:
         return ""
-    said = f"{rows[0]['system']} is first, {rows[1]['system']} second."
-    if fewest := summary["first_place"]:
-        share = fewest["n_votes"] / summary["n_votes"]
-        said += (
-            f" Without {fewest['n_votes']:,} of {summary['n_votes']:,} votes ({100 * share:.2g} %) {fewest['system']} "
-            "would be first."
-        )
-    return said
+    found = f"{names[0]} is first, {names[1]} second."
+    if fewest := said["first_place"]:
+        n, of = fewest["n_votes"], said["n_votes"]
+        found += f" Without {n:,} of {of:,} votes ({100 * n / of:.2g} %) {fewest['system']} would be first."
+    return found
 
 
 def _wins_section(votes: Report) -> Section:
@@ -102,27 +99,23 @@ def _wins_section(votes: Report) -> Section:
     return Section("votes", "Votes", tables=tables if pairs else [], figures=[figure] if pairs else [], page=PAIRS)
 
 
-def _clusters_of(summary: Report) -> str:
-    """Return by what errors are clustered; reports of before do not say how many workers that are."""
-    return in_words(summary["clusters"]) if "clusters" in summary else "worker"
+def _clusters_of(result: Result) -> str:
+    """Return by what errors are clustered; results of before do not say how many workers that are."""
+    return in_words(result.summary.n_clusters) if result.summary.n_clusters else "worker"
 
 
 def _share(wins: list[list[int]], ties: list[list[int]], i: int, j: int) -> float:
     return (wins[i][j] + ties[i][j] / 2) / (wins[i][j] + wins[j][i] + ties[i][j])
 
 
-def _naive_section(report: Report) -> Section:
+def _naive_section(result: Result) -> Section:
     """Return intervals as if votes were independent, beside the robust ones."""
-    naive = report["votes"]["naive"]
-    rows: list[list[Cell]] = [
-        [row["system"], *(row["interval"] or (None, None)), *naive[row["system"]]]
-        for row in report["summary"]["systems"]
-        if row["score"] is not None
-    ]
+    naive = result.own["votes"]["naive"]
+    rows: list[list[Cell]] = [[name, *result.interval(name), *naive[name]] for name in result.scored]
     columns = [Column("system"), Column("low", 3), Column("high", 3)]
     columns += [Column("low (independent)", 3), Column("high (independent)", 3)]
     caption = (
-        f"95 % intervals of strengths: clustered by {_clusters_of(report['summary'])}, and as if all votes were "
+        f"95 % intervals of strengths: clustered by {_clusters_of(result)}, and as if all votes were "
         "independent, which is too narrow where workers have tastes of their own."
     )
     table = Table("intervals", "Intervals", caption, columns, rows, output=Output.FILES)

@@ -5,8 +5,8 @@ from itertools import combinations
 from math import exp
 from typing import Any
 
-from analysis.methods import Report
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
 from analysis.stats.cumulative_link import fit_cumulative_link
 from analysis.stats.procedures import ALPHA

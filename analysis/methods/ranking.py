@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,29 +11,16 @@ from analysis.data.compared import ComparedPairs, pairs_of_rankings
 from analysis.data.finding import Names
 from analysis.data.rankings import NAMES, RankingData, load_rankings
 from analysis.data.responses import AnsweredBy
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import in_words, with_several
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.strengths import Votes, estimate_strengths
-from analysis.methods.system_scores import (
-    SystemScores,
-    closing,
-    list_pairs,
-    pairs_section,
-    summarise_systems,
-    systems_section,
-    weights_in,
-)
-from analysis.methods.workers import (
-    JudgedWorkers,
-    judge_comparisons,
-    worker_parts,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
+from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
-from analysis.results.stored import in_order
+from analysis.results.stored import Report, in_order
 from analysis.stats.rankings import friedman_test, share_beaten
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means, shares_of
@@ -64,19 +51,13 @@ class Ranking(ResponseMethod[RankingData]):
         return share_beaten(data.judgement, data.rank)
 
     def analyse(
-        self,
-        data: RankingData,
-        settings: AnalysisSettings,
-        on_progress: Progress = lambda _: None,
-        *,
-        brief: bool = False,
-    ) -> dict[str, Any]:
+        self, data: RankingData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return counting scores, strengths of the implied pairs and Friedman's test.
 
         Of ordinary pages alone, and of the workers who rank degraded outputs low.
         """
-        judged = self.judge(data, settings)
-        of_summary, of_workers = worker_parts(data, judged, settings)
+        everyone, judged = data, self.judge(data, settings)
         data = _that_count(data, judged)
         n = len(data.systems)
         by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
@@ -88,22 +69,12 @@ class Ranking(ResponseMethod[RankingData]):
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
         arrays = pairs.first, pairs.second, pairs.outcome
         strengths = estimate_strengths(Votes.of(data.systems, *arrays, {"worker": pairs.worker}))
-        scores = SystemScores(
-            data.systems,
-            found.mean,
-            found.low,
-            found.high,
-            np.bincount(data.system, minlength=n),
-            found.pairs,
-            higher_is_better=True,
-            criteria={name or self.noun: each for name, each in _by_criterion(value, data)},
-        )
+        criteria = {name or self.noun: each for name, each in _by_criterion(value, data)}
+        scores = SystemScores.of(data.systems, found, np.bincount(data.system, minlength=n), criteria)
         friedman = asdict(friedman_test(_complete(data)))
-        summary = summarise_systems(self.slug, settings, scores) | {
+        summary = {
             "n_workers": int(np.unique(data.worker).size),
             "n_judgements": int(data.worker.size),
-            **of_summary,
-            "clusters": dict(found.n_clusters),
             "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
         }
         in_groups = partial(
@@ -112,17 +83,17 @@ class Ranking(ResponseMethod[RankingData]):
             answer=data.judgement,
         )
         implied = strengths.scores
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, in_groups),
-            "strengths": {
-                data.systems[code]: [or_none(each[code]) for each in (implied.score, implied.low, implied.high)]
-                for code in scores.order
-            },
-            "worker_table": of_workers["worker_table"],
-            **closing(settings, data.fingerprint, data.warnings, [*strengths.notes, *of_workers["notes"]]),
+        of_systems = {
+            data.systems[code]: [or_none(each[code]) for each in (implied.score, implied.low, implied.high)]
+            for code in scores.order
         }
+        return Analysed(
+            *(settings, scores, everyone, judged),
+            summary=summary,
+            own={"strengths": of_systems},
+            notes=strengths.notes,
+            groups=in_groups,
+        ).result()
 
     def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements that count imply."""
@@ -145,24 +116,23 @@ class Ranking(ResponseMethod[RankingData]):
         """Return who gave each answer."""
         return AnsweredBy(data.workers, data.worker[data.judgement], data.attributes)
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking by counts, the pairs, strengths and Friedman's test."""
-        by = in_words(report["summary"]["clusters"])
-        caption = f"Score: {self.what}; mean. Errors are clustered by {by}."
+        caption = f"Score: {self.what}; mean. Errors are clustered by {in_words(result.summary.n_clusters)}."
         return [
-            systems_section(report, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
-            pairs_section(report, caption="Differences of scores, the better system first.", decimals=3),
-            *groups_sections(report, score="score", decimals=3),
-            _strengths_section(report),
-            _friedman_section(report["summary"]["friedman"], self.noun),
-            *workers_section(report),
+            systems_section(result, score="score", n=f"{self.noun}s", caption=caption, decimals=3),
+            pairs_section(result, caption="Differences of scores, the better system first.", decimals=3),
+            *groups_sections(result, score="score", decimals=3),
+            _strengths_section(result),
+            _friedman_section(result.own_summary["friedman"], self.noun),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how much was judged."""
-        summary = report["summary"]
-        given = f"{counted(summary['n_workers'], 'worker')} gave {counted(summary['n_judgements'], self.noun)}."
-        return f"{workers_in_words(report)} {given}".strip()
+        n_workers, n_judged = result.summary.n_workers, result.own_summary["n_judgements"]
+        given = f"{counted(n_workers, 'worker')} gave {counted(n_judged, self.noun)}."
+        return f"{workers_in_words(result)} {given}".strip()
 
 
 def _that_count(data: RankingData, judged: JudgedWorkers) -> RankingData:
@@ -188,8 +158,8 @@ def _complete(data: RankingData) -> Floats:
     return ranks[full]
 
 
-def _strengths_section(report: Report) -> Section:
-    strengths = in_order(report["strengths"], [row["system"] for row in report["summary"]["systems"]])
+def _strengths_section(result: Result) -> Section:
+    strengths = in_order(result.own["strengths"], result.systems)
     rows: list[list[Cell]] = [[name, *values] for name, values in strengths]
     caption = "Bradley–Terry of the implied pairs: natural log, centred at 0; 95 % intervals, clustered by worker."
     columns = [Column("system"), Column("strength", 3), Column("low", 3), Column("high", 3)]

@@ -16,29 +16,20 @@ from analysis.data.spans.loading import NAMES, load_spans
 from analysis.data.spans.rows import Side, SpanData, take
 from analysis.data.spans.weights import DEFAULTS, read_weights, weigh
 from analysis.data.spans.writing import to_mqm_tsv
-from analysis.methods import OF_TESTED, Progress, Report, ResponseMethod, ResponsesFile
-from analysis.methods.by_groups import GroupedScores, compare_by_groups, groups_sections
+from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import (
+    Analysed,
     SystemScores,
-    closing,
     draw_stacked,
-    list_pairs,
     pairs_section,
-    summarise_systems,
     systems_section,
     weights_in,
 )
-from analysis.methods.workers import (
-    JudgedWorkers,
-    explain_workers,
-    judge_workers,
-    worker_summary,
-    worker_table,
-    workers_in_words,
-    workers_section,
-)
+from analysis.methods.workers import JudgedWorkers, judge_workers, workers_in_words, workers_section
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Picture, Section, Table
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict
@@ -85,8 +76,8 @@ class Spans(ResponseMethod[SpanData]):
         return load_spans(file.path, weights, file.choices_for(settings))
 
     def analyse(
-        self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = lambda _: None, *, brief: bool = False
-    ) -> dict[str, Any]:
+        self, data: SpanData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
+    ) -> Result:
         """Return verdicts on raters, scores, and what they consist of.
 
         Repeats are further annotations of their outputs.
@@ -101,43 +92,28 @@ class Spans(ResponseMethod[SpanData]):
         groups = _clusters(data, settings)
         of_draws = weights_in(data.attributes, settings)
         found = segment_means(penalty, data.system, data.segment, len(data.systems), groups, of_draws)
-        scores = SystemScores(
-            data.systems,
-            found.mean,
-            found.low,
-            found.high,
-            found.n_segments,
-            found.pairs,
-            higher_is_better=False,
-            criteria={CRITERION: found.mean},
-        )
-        summary = summarise_systems(self.slug, settings, scores) | {
+        criteria = {CRITERION: found.mean}
+        scores = SystemScores.of(data.systems, found, found.n_segments, criteria, higher_is_better=False)
+        summary = {
             "n_segments": int(np.unique(data.segment).size),
             "n_raters": int(np.unique(data.rater).size),
             "n_annotations": data.n_annotations,
             "n_errors": int(data.annotation.size),
-            "clusters": dict(found.n_clusters),
             "weights": weights,
             "n_left_out": int(np.count_nonzero(is_of_output & ~is_counted)),
-            **worker_summary(judged),
         }
         in_groups = partial(
             GroupedScores,
             *(penalty, data.system, data.systems, scores.order, groups, data.attributes),
             output=data.segment,
         )
-        of_errors: dict[str, Any] = {}
-        if not brief:
-            of_errors = {"errors": _errors(data, weight, scores.order)}
-        notes = [*explain_workers(judged, settings), *(_notes(data, found) if is_counted.any() else [])]
-        return {
-            "summary": summary,
-            "pairs": list_pairs(scores, settings),
-            **compare_by_groups(settings, in_groups, higher_is_better=False),
-            **of_errors,
-            "worker_table": worker_table(judged, everything.rater, everything.assignment),
-            **closing(settings, data.fingerprint, data.warnings, notes),
-        }
+        return Analysed(
+            *(settings, scores, everything, judged),
+            summary=summary,
+            own={} if brief else {"errors": _errors(data, weight, scores.order)},
+            notes=_notes(data, found) if is_counted.any() else [],
+            groups=in_groups,
+        ).result()
 
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
         """Return weights by which every error counts the same that counts at all."""
@@ -183,30 +159,26 @@ class Spans(ResponseMethod[SpanData]):
         marks = _agreement(take(data, judged.is_counted[data.rater] & (data.kind == Kind.ORDINARY)))
         return Judgements(ratings, ["penalty"], [Scale(AnswerKind.MARKS, marks=marks)], judged.is_counted, has_failed)
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the ranking, the pairs, and counts of errors."""
-        summary = report["summary"]
         caption = (
-            f"Mean penalty of a segment: what its errors weigh, averaged over its raters, then over segments; fewer is "
-            f"better. Errors of intervals and tests are clustered by {in_words(summary['clusters'])}."
+            "Mean penalty of a segment: what its errors weigh, averaged over its raters, then over segments; fewer is "
+            f"better. Errors of intervals and tests are clustered by {in_words(result.summary.n_clusters)}."
         )
         return [
-            systems_section(report, score="penalty", n="segments", caption=caption, finding=_finding(report)),
-            pairs_section(report, caption="Differences of mean penalties, the better system first."),
-            *groups_sections(report, score="penalty"),
-            _errors_section(report),
-            *workers_section(report),
+            systems_section(result, score="penalty", n="segments", caption=caption, finding=_finding(result)),
+            pairs_section(result, caption="Differences of mean penalties, the better system first."),
+            *groups_sections(result, score="penalty"),
+            _errors_section(result),
+            *workers_section(result),
         ]
 
-    def headline(self, report: Report) -> str:
+    def headline(self, result: Result) -> str:
         """Return how much was annotated."""
-        summary = report["summary"]
-        by = workers_in_words(report)
-        return (
-            f"{by + ' ' if by else ''}{counted(summary['n_raters'], 'rater')} marked "
-            f"{counted(summary['n_errors'], 'error')} in "
-            f"{counted(summary['n_annotations'], 'annotation')} of {counted(summary['n_segments'], 'segment')}."
-        )
+        said = {name: result.own_summary[f"n_{name}s"] for name in ("rater", "error", "annotation", "segment")}
+        raters, errors, annotations, segments = (counted(n, name) for name, n in said.items())
+        marked = f"{raters} marked {errors} in {annotations} of {segments}."
+        return f"{workers_in_words(result)} {marked}".strip()
 
     def files(self, data: SpanData) -> Mapping[str, str]:
         """Return the annotations as an MQM file; nothing where a tool's file has no texts to mark."""
@@ -324,22 +296,19 @@ def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
     return notes
 
 
-def _finding(report: Report) -> str:
-    rows = report["summary"]["systems"]
-    if any(row["score"] is None for row in rows):
+def _finding(result: Result) -> str:
+    rows = list(result.scored.items())
+    if not rows or len(rows) < len(result.systems):
         return ""
+    (best, least), (last, largest) = rows[0], rows[-1]
     if len(rows) < 2:
-        return f"{rows[0]['system']} has a mean penalty of {rows[0]['score']:.2f} a segment."
-    best, last = rows[0], rows[-1]
-    return (
-        f"{best['system']} has the least penalty, {best['score']:.2f} a segment; {last['system']} the largest, "
-        f"{last['score']:.2f}."
-    )
+        return f"{best} has a mean penalty of {least:.2f} a segment."
+    return f"{best} has the least penalty, {least:.2f} a segment; {last} the largest, {largest:.2f}."
 
 
-def _errors_section(report: Report) -> Section:
+def _errors_section(result: Result) -> Section:
     """Return counts by category and severity, and what each system's categories weigh."""
-    found, weights = report["errors"], report["summary"]["weights"]
+    found, weights = result.own["errors"], result.own_summary["weights"]
     severities = list(dict.fromkeys(row["severity"] for row in found["counts"]))
     categories = list(dict.fromkeys(row["category"] for row in found["counts"]))
     n = {(row["category"], row["severity"]): row["n"] for row in found["counts"]}

@@ -73,8 +73,6 @@ class Strengths:
     order : (float, float, float)
         Advantage of the left side in log strength, its standard error clustered as the strengths', degrees of freedom;
         NaN where it is undefined.
-    n_clusters : {name: int}
-        How many groups of each grouping have votes.
     notes : list of str
         Sentences: which systems have no strength or no interval, and why.
     """
@@ -86,7 +84,6 @@ class Strengths:
     fit: BradleyTerry | None
     prior: float
     order: tuple[float, float, float]
-    n_clusters: Mapping[str, int]
     notes: list[str]
 
 
@@ -103,9 +100,9 @@ def estimate_strengths(votes: Votes) -> Strengths:
     counts = votes.counts[np.ix_(members, members)]
     n_clusters = {name: int(np.unique(codes).size) for name, codes in votes.clusters.items()}
     if members.size < 2 or not counts[:, :, :2].any():
-        scores = _scores(votes.systems, unknown, unknown, unknown, n_of, np.full((n, n), np.nan), 0)
-        none = (unknown, unknown), names, counts, None, prior, (np.nan,) * 3
-        return Strengths(scores, *none, n_clusters, notes)
+        pairs, own = compare_pairs(unknown, np.full((n, n), np.nan), 0), {CRITERION: unknown}
+        scores = SystemScores(votes.systems, unknown, unknown, unknown, n_of, pairs, True, own, n_clusters)
+        return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, notes)
     place = np.full(n, -1)
     place[members] = np.arange(members.size)
     inside = connection.group[votes.left] == 0
@@ -122,14 +119,15 @@ def estimate_strengths(votes: Votes) -> Strengths:
     naive_half = _half(np.diag(fit.covariance)[: members.size], members, n, np.inf)
     has_limits = np.isin(connection.block, _inner_block(connection)) if prior else np.ones(n, bool)
     half[~has_limits] = naive_half[~has_limits] = np.nan
-    scores = _scores(votes.systems, strength, strength - half, strength + half, n_of, variance, df)
+    pairs, ends = compare_pairs(strength, variance, df), (strength - half, strength + half)
+    scores = SystemScores(votes.systems, strength, *ends, n_of, pairs, True, {CRITERION: strength}, n_clusters)
     order = (np.nan, np.nan, float(df))
     if (with_left := fit_with_left(counts, prior)) is not None:
         of_left = largest([robust_covariance(with_left, *of_members, *each) for each in groupings], _of_last)
         # Of few workers who agree about the order, rounding may leave less than 0.
         order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), float(df))
     naive = (strength - naive_half, strength + naive_half)
-    return Strengths(scores, naive, names, counts, fit, prior, order, n_clusters, notes)
+    return Strengths(scores, naive, names, counts, fit, prior, order, notes)
 
 
 def _of_last(covariance: Floats) -> Floats:
@@ -151,13 +149,6 @@ def _inner_block(connection: Connection) -> int:
     """Return the block that has the most systems: only within it both bounds of a strength are known."""
     of_group = connection.block[connection.group == 0]
     return int(np.bincount(of_group).argmax())
-
-
-def _scores(
-    names: list[str], strength: Floats, low: Floats, high: Floats, n_of: Codes, variance: Floats, df: int
-) -> SystemScores:
-    pairs = compare_pairs(strength, variance, df)
-    return SystemScores(names, strength, low, high, n_of, pairs, True, {CRITERION: strength})
 
 
 def _notes(votes: Votes, connection: Connection, members: Codes) -> list[str]:

@@ -1,28 +1,40 @@
-"""What the summaries of response methods share: systems with score, interval and rank, and how these are shown."""
+"""What all response methods share: systems with score, interval and rank, how these become a result and are shown."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from analysis.data.notices import ResponsesWarning
-from analysis.methods import Report
+from analysis.methods.by_groups import GroupedScores, compare_by_groups
+from analysis.methods.settings import AnalysisSettings
+from analysis.methods.workers import JudgedWorkers, explain_workers, list_workers
 from analysis.results.curves import short_label
+from analysis.results.result import (
+    AppliedTest,
+    Notice,
+    Pair,
+    Result,
+    SettingsUsed,
+    Summary,
+    SystemResult,
+)
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.words import level_in_words, looks_in_words
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.procedures import ALPHA
-from analysis.stats.ratings import Codes, Floats, or_none
+from analysis.stats.ratings import Codes, Floats, or_nan, or_none
+from analysis.stats.segment_means import ClusteredMeans
 from analysis.stats.sequences import at_every_look
 from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
+from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TextColumn
+from evalsite.lib.typed_json import from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
-
-    from analysis.methods.settings import AnalysisSettings
 
 _ROW_HEIGHT = 0.32  # inches
 _MOST_PAIRS_SHOWN = 60
@@ -46,7 +58,7 @@ class SystemScores:
     """Scores of systems in the order of `names`, float64, (n_systems,), NaN where undefined.
 
     `low`, `high`: 95 % interval of each. `n`: int, (n_systems,), what each score is the mean of. `pairs`: the
-    differences of every two. `criteria`: the scores on each of them.
+    differences of every two. `criteria`: the scores on each of them. `n_clusters`: how many clusters errors have.
     """
 
     names: Sequence[str]
@@ -57,6 +69,21 @@ class SystemScores:
     pairs: Pairs
     higher_is_better: bool
     criteria: Mapping[str, Floats] = field(default_factory=dict)
+    n_clusters: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        found: ClusteredMeans,
+        n: Codes,
+        criteria: Mapping[str, Floats] | None = None,
+        *,
+        higher_is_better: bool = True,
+    ) -> "SystemScores":
+        """Return means of systems as scores."""
+        means = found.mean, found.low, found.high, n, found.pairs
+        return cls(names, *means, higher_is_better, criteria or {}, dict(found.n_clusters))
 
     @property
     def order(self) -> list[int]:
@@ -65,7 +92,7 @@ class SystemScores:
         return sorted(range(len(self.names)), key=lambda k: (np.isnan(self.score[k]), sign * self.score[k], k))
 
 
-def _concluded(found: SystemScores, settings: "AnalysisSettings") -> Pairs:
+def _concluded(found: SystemScores, settings: AnalysisSettings) -> Pairs:
     """Return the pairs by which is concluded: those of the scores, or, where responses are looked at while they come,
     with intervals and p that hold at every look; an interval that has no end yet is NaN.
     """
@@ -76,7 +103,7 @@ def _concluded(found: SystemScores, settings: "AnalysisSettings") -> Pairs:
     return replace(pairs, low=low, high=high)
 
 
-def weights_in(attributes: Mapping[str, TextColumn], settings: "AnalysisSettings") -> Floats | None:
+def weights_in(attributes: Mapping[str, TextColumn], settings: AnalysisSettings) -> Floats | None:
     """Return what each answer weighs, (n,), by the column that the settings name; 1 where its cell is empty.
 
     None if they name none. Raises DomainError `bad_weight`.
@@ -93,127 +120,164 @@ def weights_in(attributes: Mapping[str, TextColumn], settings: "AnalysisSettings
     return weights[column.codes]
 
 
-def summarise_systems(method: str, settings: "AnalysisSettings", found: SystemScores) -> dict[str, Any]:
-    """Return what the summary of every method has: `method`, `protocol`, `higher_is_better`, `systems`, `criteria`.
+class Answered(Protocol):
+    """Responses, (n,) each: codes of their workers and assignments, and their `Kind`; and what is surprising."""
 
-    `systems`, best first: `system`, `score`, `interval` (95 %, of this system alone; None if undefined), `n`, `rank`
-    (equal scores share one; None without a score), `ranks` (best and worst, jointly at 95 %; None if undefined),
-    `criteria`. `criteria`: {criterion: {system: score}}.
+    @property
+    def worker(self) -> Codes: ...  # noqa: D102
+
+    @property
+    def assignment(self) -> Codes: ...  # noqa: D102
+
+    @property
+    def kind(self) -> Codes: ...  # noqa: D102
+
+    @property
+    def warnings(self) -> Sequence[ResponsesWarning]: ...  # noqa: D102
+
+    @property
+    def fingerprint(self) -> str: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """What a method found, from which `result` makes its result.
+
+    `responses`: all that were read. `judged`: whose count; None where it is not known who answered. `summary`, `own`:
+    what this method alone says, as JSON, with what of `Summary` differs from what `result` says. `groups` returns the
+    scores that count, where systems may be compared in groups. `weighted`: what is weighted where HITs were not drawn
+    with equal probabilities.
     """
+
+    settings: AnalysisSettings
+    scores: SystemScores
+    responses: Answered | None = None
+    judged: JudgedWorkers | None = None
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    criteria: Sequence[str] = ()
+    groups: Callable[[], GroupedScores] | None = None
+    weighted: str = _WEIGHTED
+
+    def result(self) -> Result:
+        """Return the result, whose criteria are also in its summary, as {criterion: {system: score}}."""
+        settings, scores, judged, given = self.settings, self.scores, self.judged, self.responses
+        systems, notes = rank_systems(scores, settings), [*self.notes]
+        by_criterion = {name: {row.system: row.criteria[name] for row in systems} for name in scores.criteria}
+        asked, own, summary = settings.to_json(), {**self.own}, {"criteria": by_criterion, **self.summary}
+        if scores.n_clusters:
+            summary["clusters"] = scores.n_clusters
+        of_workers: dict[str, Any] = {}
+        if judged and given:
+            left_out = ~judged.is_counted[given.worker] & (given.kind == Kind.ORDINARY)
+            summary = {"n_left_out": int(np.count_nonzero(left_out)), **summary}
+            of_workers = {"worker_test": AppliedTest(judged.preset, judged.alpha), "workers": judged.counts}
+            notes = [*explain_workers(judged, settings), *notes]
+        notes += [f"{_DRAWN} {self.weighted}"] if settings.weights else []
+        notes += [_LOOKS] if settings.workers_planned else []
+        if self.groups and settings.groups:
+            own |= compare_by_groups(settings, self.groups, higher_is_better=scores.higher_is_better)
+        return Result(
+            summary=replace(
+                from_json(summary, Summary),
+                method=settings.method,
+                protocol=settings.protocol,
+                higher_is_better=scores.higher_is_better,
+                systems=systems,
+                **of_workers,
+            ),
+            settings=from_json(asked, SettingsUsed),
+            pairs=list_pairs(scores, settings),
+            worker_table=list_workers(judged, given.worker, given.assignment) if judged and given else None,
+            criterion_order=list(self.criteria) or None,
+            warnings=[Notice(w.message, w.code, w.count, [*w.examples]) for w in (given.warnings if given else ())],
+            notes=notes,
+            fingerprint=given.fingerprint if given else "",
+            own={"settings": asked, "summary": summary, **own},
+        )
+
+
+def rank_systems(found: SystemScores, settings: AnalysisSettings) -> list[SystemResult]:
+    """Return the systems, best first; equal scores share a rank, and possible ranks are joint at 95 %."""
     pairs = _concluded(found, settings)
     best, worst = rank_range(pairs.difference, pairs.holm, higher_is_better=found.higher_is_better)
     rows = []
     for code in found.order:
         score = found.score[code]
         ahead = found.score - score if found.higher_is_better else score - found.score
-        better = ahead > _ROUNDING
-        interval = [or_none(found.low[code]), or_none(found.high[code])]
+        low, high = or_none(found.low[code]), or_none(found.high[code])
         rows.append(
-            {
-                "system": found.names[code],
-                "score": or_none(score),
-                "interval": None if None in interval else interval,
-                "n": int(found.n[code]),
-                "rank": None if np.isnan(score) else 1 + int(np.count_nonzero(better)),
-                "ranks": [int(best[code]), int(worst[code])] if best[code] else None,
-                "criteria": {name: or_none(of[code]) for name, of in found.criteria.items()},
-            }
+            SystemResult(
+                found.names[code],
+                or_none(score),
+                None if low is None or high is None else (low, high),
+                int(found.n[code]),
+                None if np.isnan(score) else 1 + int(np.count_nonzero(ahead > _ROUNDING)),
+                (int(best[code]), int(worst[code])) if best[code] else None,
+                {name: or_none(of[code]) for name, of in found.criteria.items()},
+            )
         )
-    return {
-        "method": method,
-        "protocol": settings.protocol,
-        "higher_is_better": found.higher_is_better,
-        "systems": rows,
-        "criteria": {
-            name: {found.names[code]: or_none(of[code]) for code in found.order} for name, of in found.criteria.items()
-        },
-    }
+    return rows
 
 
-def closing(
-    settings: "AnalysisSettings",
-    fingerprint: str,
-    warnings: Sequence[ResponsesWarning],
-    notes: Sequence[str],
-    criteria: Sequence[str] = (),
-    weighted: str = _WEIGHTED,
-) -> dict[str, Any]:
-    """Return what ends the report of every method: its criteria, warnings and notes, and what it was made from.
-
-    `weighted`: what is weighted where HITs were not drawn with equal probabilities.
-    """
-    more = [f"{_DRAWN} {weighted}"] if settings.weights else []
-    more += [_LOOKS] if settings.workers_planned else []
-    return {
-        **({"criterion_order": list(criteria)} if criteria else {}),
-        "warnings": [asdict(warning) for warning in warnings],
-        "notes": [*notes, *more],
-        "settings": settings.to_json(),
-        "fingerprint": fingerprint,
-    }
-
-
-def list_pairs(found: SystemScores, settings: "AnalysisSettings") -> list[dict[str, Any]]:
+def list_pairs(found: SystemScores, settings: AnalysisSettings) -> list[Pair]:
     """Return every two systems that both have a score, the better one first, in the order of the ranking."""
     pairs = _concluded(found, settings)
     order = [code for code in found.order if not np.isnan(found.score[code])]
     return [
-        {
-            "systems": [found.names[i], found.names[j]],
-            "difference": or_none(pairs.difference[i, j]),
-            "interval": [or_none(pairs.low[i, j]), or_none(pairs.high[i, j])],
-            "p": or_none(pairs.p_value[i, j]),
-            "p_holm": or_none(pairs.holm[i, j]),
-        }
+        Pair(
+            (found.names[i], found.names[j]),
+            or_none(pairs.difference[i, j]),
+            (or_none(pairs.low[i, j]), or_none(pairs.high[i, j])),
+            or_none(pairs.holm[i, j]),
+            or_none(pairs.p_value[i, j]),
+        )
         for place, i in enumerate(order)
         for j in order[place + 1 :]
     ]
 
 
 def systems_section(
-    report: Report, *, score: str, n: str, caption: str, finding: str = "", decimals: int = 2
+    result: Result, *, score: str, n: str, caption: str, finding: str = "", decimals: int = 2
 ) -> Section:
     """Return the ranking with its figure; `score` and `n` are what the scores are called and what n counts."""
-    rows = report["summary"]["systems"]
+    rows = result.summary.systems
     cells: list[list[Cell]] = []
     for row in rows:
-        low, high = row["interval"] or (None, None)
-        best, worst = row["ranks"] or (None, None)
+        best, worst = row.ranks or (None, None)
         ranks = None if best is None else f"{best}" if best == worst else f"{best}–{worst}"
-        cells.append([row["rank"], row["system"], row["score"], low, high, ranks, row["n"]])
+        cells.append([row.rank, row.system, row.score, *result.interval(row.system), ranks, row.n])
     columns = [Column("rank"), Column("system"), Column(score, decimals)]
     columns += [Column("low", decimals), Column("high", decimals), Column("ranks"), Column(n)]
-    one_look = ", for one look at the end" if report["settings"].get("workers_planned") else ""
+    one_look = ", for one look at the end" if result.settings.workers_planned else ""
     about = (
         f"{caption} Low and high: 95 % interval of each system alone{one_look}. Ranks: what ranks are possible, "
         "jointly at 95 %."
     )
-    table = Table("systems", "Systems", about, columns, cells, rules=_rules(report), row_name=1)
-    scored = [row for row in rows if row["score"] is not None]
-    picture = Picture.of(draw_scores, scored, score)
+    table = Table("systems", "Systems", about, columns, cells, rules=_rules(result), row_name=1)
+    drawn = [row for row in rows if row.score is not None]
+    picture = Picture.of(draw_scores, drawn, score)
     figure = Figure("systems", "Systems", picture, f"{score} of each system; the table has the numbers.")
-    return Section("systems", "Systems", finding, [table], [figure] if scored else [], FIRST_PAGE)
+    return Section("systems", "Systems", finding, [table], [figure] if drawn else [], FIRST_PAGE)
 
 
-def _rules(report: Report) -> frozenset[int]:
+def _rules(result: Result) -> frozenset[int]:
     """Return the rows under which a rule runs: of a system that is better than all below, by Holm's corrected p."""
-    undecided = [pair["systems"] for pair in report["pairs"] if pair["p_holm"] is None or pair["p_holm"] >= ALPHA]
-    place = {row["system"]: k for k, row in enumerate(report["summary"]["systems"])}
-    open_after = {place[better] for better, _ in undecided}
-    scored = [k for k, row in enumerate(report["summary"]["systems"]) if row["score"] is not None]
-    return frozenset(k for k in scored[:-1] if k not in open_after)
+    open_after = {pair.systems[0] for pair in result.pairs if not pair.differs}
+    names = [row.system for row in result.summary.systems]
+    scored = [k for k, name in enumerate(names) if name in result.scored]
+    return frozenset(k for k in scored[:-1] if names[k] not in open_after)
 
 
-def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section:
+def pairs_section(result: Result, *, caption: str, decimals: int = 2) -> Section:
     """Return the differences of every two systems."""
-    pairs = report["pairs"]
-    rows: list[list[Cell]] = [
-        [*pair["systems"], pair["difference"], *pair["interval"], pair["p"], pair["p_holm"]] for pair in pairs
-    ]
+    pairs = result.pairs
+    rows: list[list[Cell]] = [[*pair.systems, pair.difference, *pair.interval, pair.p, pair.p_holm] for pair in pairs]
     columns = [Column("system"), Column("other"), Column("difference", decimals), Column("low", decimals)]
     columns += [Column("high", decimals), Column("p", 4, is_p=True), Column("p (Holm)", 4, is_p=True)]
-    n_planned = report["settings"].get("workers_planned")
-    n_decided = sum(pair["p_holm"] is not None and pair["p_holm"] < ALPHA for pair in pairs)
+    n_planned = result.settings.workers_planned
+    n_decided = sum(pair.differs for pair in pairs)
     finding = f"{n_decided} of {len(pairs)} pairs of systems differ ({level_in_words(n_planned)}). {_CAUTIOUS}"
     about = f"{caption} p is two-sided, corrected over all pairs. Low and high: 95 % interval of this pair alone."
     if n_planned:
@@ -223,14 +287,14 @@ def pairs_section(report: Report, *, caption: str, decimals: int = 2) -> Section
     return Section("pairs", "Pairs of systems", finding if rows else "", [table] if rows else [], page=PAIRS)
 
 
-def draw_scores(rows: Sequence[Report], label: str, theme: Theme) -> "Drawing":
+def draw_scores(rows: Sequence[SystemResult], label: str, theme: Theme) -> "Drawing":
     """Draw the score of each system and its interval, best on top."""
     figure, axes = theme.canvas(COLUMN_IN, 0.9 + _ROW_HEIGHT * len(rows))
     for place, row in enumerate(reversed(rows)):
-        if row["interval"]:
-            axes.plot(row["interval"], [place, place], color=theme.accent, linewidth=2)
-        axes.plot(row["score"], place, "o", color=theme.ink, markersize=5)
-    axes.set_yticks(range(len(rows)), [short_label(row["system"]) for row in reversed(rows)])
+        if row.interval:
+            axes.plot([*row.interval], [place, place], color=theme.accent, linewidth=2)
+        axes.plot(or_nan([row.score]), [place], "o", color=theme.ink, markersize=5)
+    axes.set_yticks(range(len(rows)), [short_label(row.system) for row in reversed(rows)])
     axes.set(xlabel=f"{label} (line: 95 % interval)", ylim=(-0.6, len(rows) - 0.4))
     axes.grid(axis="x", color=theme.faint, linewidth=0.6)
     return figure

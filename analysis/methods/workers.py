@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,12 +9,11 @@ from analysis.data.coding import first_rows
 from analysis.data.judgements import Judgements, Scale, items_of
 from analysis.data.responses import Responses
 from analysis.methods.settings import AnalysisSettings
+from analysis.results.result import Result, WorkerCounts, WorkerResult
 from analysis.results.sections import Cell, Column, Output, Section, Table
-from analysis.results.stored import Report
 from analysis.stats.codes import dense_ranks
 from analysis.stats.quality import Verdict, run_ranking_test, run_worker_test
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
-from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
@@ -56,7 +54,13 @@ class JudgedWorkers:
         by_hand = np.array([name in self.excluded for name in self.names], bool)
         return np.isin(self.verdict, (Verdict.PASSED, Verdict.TRUSTED)) & ~by_hand
 
-    def counts(self, names: Sequence[str]) -> Mask:
+    @property
+    def counts(self) -> WorkerCounts:
+        """How many passed, failed or are untested."""
+        verdicts = Verdict.PASSED, Verdict.FAILED, Verdict.UNTESTED
+        return WorkerCounts(len(self.names), *(int(np.count_nonzero(self.verdict == each)) for each in verdicts))
+
+    def are_counted(self, names: Sequence[str]) -> Mask:
         """Return whether the responses of workers of these names count, (n,); those of unknown workers do not."""
         counting = {name for name, counts in zip(self.names, self.is_counted, strict=True) if counts}
         return np.array([name in counting for name in names], bool)
@@ -121,41 +125,8 @@ def judge_rows(data: Responses, score: Floats, settings: AnalysisSettings) -> Ju
     return judge_workers(data.workers, found.p_value, found.n_compared, settings)
 
 
-class Answered(Protocol):
-    """Responses, (n,) each: codes of their workers and assignments, and their `Kind`."""
-
-    @property
-    def worker(self) -> Codes: ...  # noqa: D102
-
-    @property
-    def assignment(self) -> Codes: ...  # noqa: D102
-
-    @property
-    def kind(self) -> Codes: ...  # noqa: D102
-
-
-def worker_parts(data: Answered, judged: JudgedWorkers, settings: AnalysisSettings) -> tuple[Report, Report]:
-    """Return what a report says of workers: of the summary, and of the report itself."""
-    is_left_out = ~judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
-    summary = {"n_left_out": int(np.count_nonzero(is_left_out)), **worker_summary(judged)}
-    table = worker_table(judged, data.worker, data.assignment)
-    return summary, {"worker_table": table, "notes": explain_workers(judged, settings)}
-
-
-def worker_summary(found: JudgedWorkers) -> dict[str, Any]:
-    """Return what the summary of a report says of workers: which test, and how many passed, failed or are untested."""
-    counts = {name: int(np.count_nonzero(found.verdict == Verdict[name.upper()])) for name in _VERDICTS}
-    return {
-        "worker_test": {"preset": found.preset, "alpha": found.alpha},
-        "workers": {"total": len(found.names), **counts},
-    }
-
-
-_VERDICTS = ("passed", "failed", "untested")
-
-
-def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list[dict[str, Any]]:
-    """Return the `worker_table` of a report: a row for each worker, as `analysis.results.values.WorkerResult` reads it.
+def list_workers(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list[WorkerResult]:
+    """Return what a result says of each worker.
 
     `worker`, `assignment`: int, (n,), of each response; codes of `found.names`, and codes that need not all occur.
     """
@@ -163,18 +134,15 @@ def worker_table(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list
     first = first_rows(*dense_ranks(assignment, int(assignment.max(initial=-1)) + 1))
     n_assignments = np.bincount(worker[first], minlength=len(found.names))
     return [
-        {
-            "worker": name,
-            "p": or_none(found.p_value[k]),
-            "verdict": Verdict(int(found.verdict[k])).name.lower(),
-            "excluded": found.excluded.get(name),
-            "n_ratings": int(n_responses[k]),
-            "n_assignments": int(n_assignments[k]),
-            "n_compared": int(found.n_compared[k]),
-            "mean": None,
-            "sd": None,
-            "histogram": [],
-        }
+        WorkerResult(
+            name,
+            or_none(found.p_value[k]),
+            Verdict(int(found.verdict[k])).name.lower(),
+            found.excluded.get(name),
+            int(n_responses[k]),
+            int(n_assignments[k]),
+            int(found.n_compared[k]),
+        )
         for k, name in enumerate(found.names)
     ]
 
@@ -207,34 +175,30 @@ def explain_workers(found: JudgedWorkers, settings: AnalysisSettings) -> list[st
     return notes
 
 
-def workers_section(report: Report) -> list[Section]:
-    """Return the table of workers for files; the page of workers has its own. None where a report has no workers."""
-    if "worker_table" not in report:
+def workers_section(result: Result) -> list[Section]:
+    """Return the table of workers for files; the page of workers has its own. None where a result has no workers."""
+    if result.worker_table is None:
         return []
-    preset = report["summary"]["worker_test"]["preset"]
     caption = "Workers. No worker test was applied: every worker counts, apart from those excluded by hand."
-    if preset != NO_TEST:
-        caption = f"Workers and the worker test. Compared: {WORKER_TESTS[preset].compared}."
-    columns = [Column("worker"), Column("verdict"), Column("p", 4, is_p=True), Column("assignments")]
+    if result.has_test:
+        caption = f"Workers and the worker test. Compared: {WORKER_TESTS[result.applied_test.preset].compared}."
+    columns = [Column("worker", is_worker=True), Column("verdict"), Column("p", 4, is_p=True), Column("assignments")]
     columns += [Column("responses"), Column("compared"), Column("excluded")]
     rows: list[list[Cell]] = [
-        [
-            *(row["worker"], row["verdict"], row["p"], row["n_assignments"]),
-            *(row["n_ratings"], row["n_compared"], row["excluded"] or ""),
-        ]
-        for row in report["worker_table"]
+        [row.worker, row.verdict, row.p, row.n_assignments, row.n_ratings, row.n_compared, row.excluded or ""]
+        for row in result.workers
     ]
     table = Table("workers", "Workers by hash", caption, columns, rows, output=Output.FILES)
     return [Section("workers", "Workers", tables=[table], page="workers")]
 
 
-def workers_in_words(report: Report) -> str:
+def workers_in_words(result: Result) -> str:
     """Return how many workers count, by which test, and what is left out; "" where nobody was tested."""
-    workers, test = report["summary"].get("workers"), report["summary"].get("worker_test")
-    if not workers or not test or test["preset"] == NO_TEST:
+    workers, test = result.summary.workers, result.applied_test
+    if not workers or not result.has_test:
         return ""
-    n_left_out = report["summary"].get("n_left_out", 0)
+    n_left_out = result.summary.n_left_out
     left_out = f"; {counted(n_left_out, 'response')} of the others left out" if n_left_out else ""
-    said = f"{workers['passed']} of {counted(workers['total'], 'worker')} passed the worker test"
-    how = f"{WORKER_TESTS[test['preset']].name}, α = {test['alpha']:g}"
-    return f"{said} ({how}); {workers['failed']} failed, {workers['untested']} untested{left_out}."
+    said = f"{workers.passed} of {counted(workers.total, 'worker')} passed the worker test"
+    how = f"{WORKER_TESTS[test.preset].name}, α = {test.alpha:g}"
+    return f"{said} ({how}); {workers.failed} failed, {workers.untested} untested{left_out}."

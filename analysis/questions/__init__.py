@@ -16,21 +16,17 @@ from analysis.data.judgements import Judgements
 from analysis.data.output_scores import OutputScores
 from analysis.data.ratings.sources import SourceWords
 from analysis.data.responses import AnsweredBy
-from analysis.methods import Progress, ResponseMethod
+from analysis.methods import Progress, ResponseMethod, unwatched
 from analysis.methods.settings import AnalysisSettings
 from analysis.metrics.loading import SegmentScores
 from analysis.results.answers import Answer, Refusal, read_answer
-from analysis.results.result import VERSION, Result
+from analysis.results.result import Result
 from analysis.results.sections import Section
-from analysis.results.stored import Report, answers_of, result_of
-from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.plugins import listed, load
 from evalsite.lib.typed_json import to_json
 
-_COUNT = {Verdict.PASSED.name.lower(), Verdict.TRUSTED.name.lower()}
 _MOST_RESPONSES = 10_000_000
 _FEWEST_TIMES, _MOST_TIMES = 10, 100
 
@@ -47,8 +43,8 @@ class Asked:
         What it reads.
     settings : AnalysisSettings
         How they were analysed.
-    report : mapping
-        What the method reports of them.
+    result : Result
+        What the method says of them.
     metrics : SegmentScores, optional
         What metrics say of the same outputs.
     source_words : sequence of SourceWords
@@ -58,11 +54,11 @@ class Asked:
     method: ResponseMethod[Any]
     data: Any
     settings: AnalysisSettings
-    report: Report
+    result: Result
     metrics: SegmentScores | None = None
     source_words: Sequence[SourceWords] = ()
 
-    def analyse(self, settings: AnalysisSettings) -> Report:
+    def analyse(self, settings: AnalysisSettings) -> Result:
         """Return the ranking of the same responses by other settings (`ResponseMethod.rank`)."""
         return self.method.rank(self.data, settings)
 
@@ -91,44 +87,32 @@ class Asked:
         return self.method.comparisons(self.data, self.settings)
 
     @cached_property
-    def scored(self) -> Result:
-        """The systems of the report, and what their scores are called."""
-        return result_of(self.report)
-
-    @cached_property
     def order(self) -> list[str]:
         """The systems with a score, best first."""
-        return list(self.scored.scored)
+        return list(self.result.scored)
 
     @cached_property
     def workers(self) -> list[str]:
         """The workers who count, those with the most responses first."""
-        rows = [row for row in self.report.get("worker_table", []) if row["verdict"] in _COUNT and not row["excluded"]]
-        return [row["worker"] for row in sorted(rows, key=lambda row: -row["n_ratings"])]
-
-    @cached_property
-    def not_counting(self) -> list[str]:
-        """The workers who do not count, apart from those excluded by hand."""
-        rows = self.report.get("worker_table", [])
-        return [row["worker"] for row in rows if row["verdict"] not in _COUNT and not row["excluded"]]
+        rows = [row for row in self.result.workers if row.is_counted]
+        return [row.worker for row in sorted(rows, key=lambda row: -row.n_ratings)]
 
     @property
-    def is_tested(self) -> bool:
-        """Whether a worker test says who counts."""
-        return bool(self.report["summary"].get("worker_test", {}).get("preset", NO_TEST) != NO_TEST)
+    def not_counting(self) -> list[str]:
+        """The workers who do not count, apart from those excluded by hand."""
+        return [row.worker for row in self.result.workers if not row.is_counted and row.excluded is None]
 
     @property
     def n_times(self) -> int:
         """How often responses may be analysed again: less often if they are many."""
-        n = sum(row["n_ratings"] for row in self.report.get("worker_table", []))
+        n = sum(row.n_ratings for row in self.result.workers)
         return int(np.clip(_MOST_RESPONSES // max(n, 1), _FEWEST_TIMES, _MOST_TIMES))
 
-    def scores_in(self, report: Report) -> Floats:
-        """Return the scores of a report in `order`, (n_systems,); NaN where it has none."""
-        of_report = self.scored if report is self.report else result_of({"summary": report["summary"]})
-        return or_nan(of_report.scores.get(name) for name in self.order)
+    def scores_in(self, result: Result) -> Floats:
+        """Return the scores of a result in `order`, (n_systems,); NaN where it has none."""
+        return or_nan(result.scores.get(name) for name in self.order)
 
-    def without(self, workers: Collection[str]) -> Report:
+    def without(self, workers: Collection[str]) -> Result:
         """Return the analysis without these workers."""
         excluded = dict(self.settings.excluded) | dict.fromkeys(workers, "left out")
         return self.analyse(replace(self.settings, excluded=excluded))
@@ -147,7 +131,7 @@ class Asked:
 class Question(ABC, Generic[Answer]):
     """What may be asked of an analysis. Its answer is a frozen dataclass in names, undefined numbers None.
 
-    Reports keep it as JSON in `questions`, as `{slug: answer}`. Sections are made from the answer alone, so that
+    Results keep it as JSON in `questions`, as `{slug: answer}`. Sections are made from the answer alone, so that
     results of earlier versions are shown, too. `page`: the slug of the page that shows it (`RESULT_PAGES`), by default
     one of its own.
     """
@@ -183,35 +167,34 @@ def analyse_fully(
     method: ResponseMethod[Any],
     data: Any,
     settings: AnalysisSettings,
-    on_progress: Progress = lambda _: None,
+    on_progress: Progress = unwatched,
     metrics: SegmentScores | None = None,
     source_words: Sequence[SourceWords] = (),
-) -> dict[str, Any]:
-    """Return the report of a method with the answer of each question, or why it cannot be asked.
+) -> Result:
+    """Return the result of a method with the answer of each question, or why it cannot be asked.
 
     `metrics`: what metrics say of the outputs; `source_words`: how long the texts of sources are.
     """
-    report = method.analyse(data, settings, on_progress)
-    return with_answers(Asked(method, data, settings, report, metrics, source_words), on_progress)
+    result = method.analyse(data, settings, on_progress)
+    return with_answers(Asked(method, data, settings, result, metrics, source_words), on_progress)
 
 
-def with_answers(asked: Asked, on_progress: Progress = lambda _: None) -> dict[str, Any]:
-    """Return the report of what is asked with the answer of each question, or why it cannot be asked."""
+def with_answers(asked: Asked, on_progress: Progress = unwatched) -> Result:
+    """Return the result of what is asked with the answer of each question, or why it cannot be asked."""
     answers = {}
     for question in list_questions():
         if question.is_asked(asked):
             on_progress(question.title)
             refused = question.refuse(asked)
             answers[question.slug] = to_json(Refusal(refused) if refused else question.compute(asked))
-    return {**asked.report, "questions": answers, "version": VERSION}
+    return replace(asked.result, questions=answers)
 
 
-def sections_of_questions(report: Report) -> list[Section]:
-    """Return the sections of all questions that a report answers."""
+def sections_of_questions(result: Result) -> list[Section]:
+    """Return the sections of all questions that a result answers."""
     sections: list[Section] = []
-    answers = answers_of(report)
     for question in list_questions():
-        answer = read_answer(answers, question.slug, question.answer)
+        answer = read_answer(result.questions, question.slug, question.answer)
         if isinstance(answer, Refusal):
             sections.append(Section(question.slug, question.title, answer.refused, page=question.page))
         elif answer is not None:

@@ -128,7 +128,7 @@ class CircularTriads(Question[Contradictions]):
             "circular-triads-of-workers",
             "Circular triads of each worker",
             _CAPTION,
-            [Column("worker"), *_COLUMNS, *_CONSISTENCE],
+            [Column("worker", is_worker=True), *_COLUMNS, *_CONSISTENCE],
             [[triads.worker, *_cells(triads), triads.consistence, triads.n_complete] for triads in workers],
             output=Output.FILES,
         )

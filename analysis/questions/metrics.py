@@ -43,7 +43,7 @@ class Metrics(Question[MetricsAgainstPeople]):
     def compute(self, asked: Asked) -> MetricsAgainstPeople:
         """Return what `evaluate_metrics` does."""
         assert asked.metrics is not None, "not asked"
-        scored, outputs = asked.scored, asked.outputs()
+        scored, outputs = asked.result, asked.outputs()
         sign, measure = scored.sign, scored.words.one
         criteria = [None, *(names if len(names := shared_criteria(scored)) > 1 else ())]
         people = People(

@@ -47,8 +47,8 @@ class Pairs(Question[PairsByProcedures]):
     answer = PairsByProcedures
 
     def is_asked(self, asked: Asked) -> bool:
-        """Whether the report does not say it itself, as that of a study does, and there is one look only."""
-        return "recommended" not in asked.report and not asked.settings.workers_planned
+        """Whether the result does not say it itself, as that of a study does, and there is one look only."""
+        return asked.result.recommended is None and not asked.settings.workers_planned
 
     def refuse(self, asked: Asked) -> str:
         """Return that single outputs are not known."""
@@ -62,7 +62,7 @@ class Pairs(Question[PairsByProcedures]):
         return ""
 
     def compute(self, asked: Asked) -> PairsByProcedures:
-        """Return the report's pairs with the other procedures, and of scores with the rank-sum test."""
+        """Return the result's pairs with the other procedures, and of scores with the rank-sum test."""
         compared, outputs = asked.comparisons(), asked.outputs()
         p_studies = None
         if compared is not None:
@@ -74,14 +74,13 @@ class Pairs(Question[PairsByProcedures]):
             p_studies = compare_systems(columns[0], columns[1], len(asked.order)).p_value
         beside = _without_undefined(beside)
         pairs = []
-        for pair in asked.report["pairs"]:
-            i, j = (asked.order.index(name) for name in pair["systems"])
-            difference = pair["difference"]
+        for pair in asked.result.pairs:
+            i, j = map(asked.order.index, pair.systems)
             pairs.append(
                 ComparedPair(
-                    systems=tuple(pair["systems"]),
-                    difference=None if difference is None else asked.scored.sign * difference,
-                    p_holm=pair["p_holm"],
+                    systems=pair.systems,
+                    difference=None if pair.difference is None else asked.result.sign * pair.difference,
+                    p_holm=pair.p_holm,
                     p_studies=None if p_studies is None else (or_none(p_studies[i, j]), or_none(p_studies[j, i])),
                     others=other_conclusions(beside, i, j),
                 )

@@ -140,7 +140,7 @@ def _pools_by(asked: Asked) -> dict[str, dict[str, list[str]]]:
 
 def _counting(asked: Asked, members: Mapping[str, Sequence[str]]) -> list[Pool]:
     """Return the largest pools with workers who count."""
-    n_ratings = {row["worker"]: row["n_ratings"] for row in asked.report.get("worker_table", [])}
+    n_ratings = {row.worker: row.n_ratings for row in asked.result.workers}
     pools = []
     for name, workers in members.items():
         n_answers = sum(n_ratings[worker] for worker in set(workers) & set(asked.workers))

@@ -23,10 +23,9 @@ from analysis.results.answers import (
     SurvivalWithoutWorker,
     SurvivingRanking,
 )
+from analysis.results.result import Result
 from analysis.results.sections import Section
-from analysis.results.stored import Report, result_of
 from analysis.stats.correlation import correlate
-from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.sensitivity import compare_rankings, length_bounds
 from campaigns.design.worker_test import NO_TEST
@@ -44,9 +43,9 @@ class Sensitivity(Question[SurvivingRanking]):
         """Return what each way to compute scores otherwise does to the ranking."""
         return SurvivingRanking(
             order=asked.order,
-            measure=asked.scored.words.column,
-            score=_cells(asked.scores_in(asked.report)),
-            alpha=_by_alpha(asked) if asked.is_tested else None,
+            measure=asked.result.words.column,
+            score=_cells(asked.scores_in(asked.result)),
+            alpha=_by_alpha(asked) if asked.result.has_test else None,
             without_worker=_without_worker(asked),
             settings=_by_settings(asked),
             lengths=_by_length(asked),
@@ -62,13 +61,13 @@ def _cells(values: Floats) -> list[float | None]:
     return [or_none(value) for value in values]
 
 
-def _survival(asked: Asked, others: Sequence[Report]) -> tuple[Survival, Floats]:
+def _survival(asked: Asked, others: Sequence[Result]) -> tuple[Survival, Floats]:
     """Return what becomes of the ranking in other analyses, and their scores, (n_others, n_systems)."""
     scores = np.array([asked.scores_in(other) for other in others]).reshape(len(others), len(asked.order))
-    found = compare_rankings(asked.scored.sign * asked.scores_in(asked.report), asked.scored.sign * scores)
+    found = compare_rankings(asked.result.sign * asked.scores_in(asked.result), asked.result.sign * scores)
     n_otherwise: int | None = None
-    if all("pairs" in other for other in others):
-        called = _called(asked.report)
+    if asked.result.recommended is None:  # else pairs are not compared again, which takes too long
+        called = _called(asked.result)
         n_otherwise = len({frozenset(pair) for other in others for pair in called ^ _called(other)})
     survival = Survival(
         n=found.n,
@@ -81,17 +80,13 @@ def _survival(asked: Asked, others: Sequence[Report]) -> tuple[Survival, Floats]
     return survival, scores
 
 
-def _called(report: Report) -> set[tuple[str, str]]:
+def _called(result: Result) -> set[tuple[str, str]]:
     """Return the pairs of systems that differ, the better one first."""
-    return {
-        (pair["systems"][0], pair["systems"][1])
-        for pair in report["pairs"]
-        if pair["p_holm"] is not None and pair["p_holm"] < ALPHA
-    }
+    return {pair.systems for pair in result.pairs if pair.differs}
 
 
 def _by_alpha(asked: Asked) -> SurvivalByAlpha:
-    p_values = [row["p"] for row in asked.report["worker_table"] if row["p"] is not None and not row["excluded"]]
+    p_values = [row.p for row in asked.result.workers if row.p is not None and row.excluded is None]
     n_workers = [sum(p < alpha for p in p_values) for alpha in ALPHAS]
     # The same workers count at two values of α if as many do.
     alphas = dict(zip(n_workers, ALPHAS, strict=True))
@@ -118,7 +113,7 @@ def _without_worker(asked: Asked) -> SurvivalWithoutWorker:
         np.where(is_known.any(axis=0), pick(np.where(is_known, scores, fill), axis=0, initial=fill), np.nan)
         for pick, fill in ((np.min, np.inf), (np.max, -np.inf))
     )
-    change = np.where(is_known, np.abs(scores - asked.scores_in(asked.report)), 0.0)
+    change = np.where(is_known, np.abs(scores - asked.scores_in(asked.result)), 0.0)
     return SurvivalWithoutWorker(
         **asdict(survival),
         n_workers=len(others),
@@ -135,13 +130,13 @@ def _by_settings(asked: Asked) -> list[SurvivalOtherwise]:
     What scores change by is only said where they are of one measure.
     """
     ways = dict(asked.method.rank_otherwise(asked.data, asked.settings))
-    if asked.is_tested and asked.not_counting:
+    if asked.result.has_test and asked.not_counting:
         ways["every worker counts"] = asked.analyse(replace(asked.settings, preset=NO_TEST))
-    reported = asked.scores_in(asked.report)
+    reported = asked.scores_in(asked.result)
     entries = []
     for name, other in ways.items():
         survival, scores = _survival(asked, [other])
-        if result_of(other).words != asked.scored.words:
+        if other.words != asked.result.words:
             survival = replace(survival, largest_change=None, system=None)
         r = correlate(reported, scores[0])
         entry = SurvivalOtherwise(name=name, r=or_none(r.pearson), tau=or_none(r.kendall), **asdict(survival))
@@ -169,7 +164,7 @@ def _by_length(asked: Asked) -> dict[str, SurvivalByLength]:
         answers[text] = SurvivalByLength(
             **asdict(survival),
             most_words=bounds,
-            n_observations=[sum(row["n"] for row in other["summary"]["systems"]) for other in others],
+            n_observations=[sum(row.n for row in other.summary.systems) for other in others],
             score=[_cells(of_system) for of_system in scores.T],
         )
     return answers

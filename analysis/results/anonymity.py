@@ -15,10 +15,6 @@ _NAMING = (
 """The parts of a report whose rows name a worker each: keys, one in the other; lists between them are gone through."""
 
 
-_WORKER = "worker"
-"""The heading of columns that name workers."""
-
-
 def anonymise(workers: Collection[str]) -> dict[str, str]:
     """Return for each worker a name that does not tell who they are: a number and a keyed hash.
 
@@ -65,8 +61,10 @@ def anonymous_report(report: Report, names: Mapping[str, str]) -> dict[str, Any]
 
 
 def _table_renamed(table: Report, names: Mapping[str, str]) -> Report:
-    """Return a table of stored sections with the workers renamed in its column of workers."""
-    places = [place for place, column in enumerate(table["columns"]) if column["name"].casefold() == _WORKER]
+    """Return a table of stored sections with the workers renamed in its columns of workers."""
+    columns = enumerate(table["columns"])
+    # Of a table that was stored before columns said it, those of this heading.
+    places = [k for k, column in columns if column.get("is_worker", column["name"].casefold() == "worker")]
     if not places:
         return table
     rows = [[names.get(c, c) if k in places else c for k, c in enumerate(row)] for row in table["rows"]]

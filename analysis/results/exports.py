@@ -12,7 +12,7 @@ from zlib import crc32
 from analysis.results.reading import read_result
 from analysis.results.result import Result
 from analysis.results.sections import DARK, LIGHT, Cell, Figure, Output, Section, Table, Theme
-from analysis.results.stored import Report
+from analysis.results.stored import document_of
 from evalsite.lib.drafts import draft_of
 from evalsite.lib.tables.writing import Sheet, sheet_names, write_csv, write_xlsx
 
@@ -152,25 +152,25 @@ def table_files(result: Result) -> Sequence[tuple[str, str]]:
     ]
 
 
-def write_report(folder: Path, report: Report) -> None:
-    """Write a report as JSON, and its tables as CSV and LaTeX, into a folder.
+def write_report(folder: Path, result: Result) -> None:
+    """Write a result as JSON, and its tables as CSV and LaTeX, into a folder.
 
     The folder is made; files of the same names are replaced.
     """
     tables_folder = folder / _TABLES
     tables_folder.mkdir(parents=True, exist_ok=True)
-    (folder / REPORT).write_text(dump_json(report), encoding="utf-8")
-    for name, content in table_files(read_result(report)):
+    (folder / REPORT).write_text(dump_json(document_of(result)), encoding="utf-8")
+    for name, content in table_files(result):
         (tables_folder / name).write_text(content, encoding="utf-8", newline="")
 
 
-def write_figures(folder: Path, report: Report) -> None:
-    """Write every figure of a report as SVG, PDF and PNG into a folder, as `write_report` does."""
+def write_figures(folder: Path, result: Result) -> None:
+    """Write every figure of a result as SVG, PDF and PNG into a folder, as `write_report` does."""
     from analysis.results.figures import fonts_for, save  # it imports matplotlib
 
     (folder / _FIGURES).mkdir(parents=True, exist_ok=True)
-    with fonts_for(dump_json(report)):
-        for figure in read_result(report).figures:
+    with fonts_for(dump_json(document_of(result))):
+        for figure in result.figures:
             drawing = figure.draw(LIGHT)
             for name in figure_files(figure):
                 save(drawing, folder / name)

@@ -18,7 +18,9 @@ from analysis.data.ratings.sources import SOURCE_COLUMNS, SourceWords
 from analysis.methods.study.study import Study
 from analysis.metrics.loading import SegmentScores
 from analysis.results.exports import dump_json, table_files
-from analysis.results.reading import printed, read_result
+from analysis.results.reading import printed
+from analysis.results.result import Result
+from analysis.results.stored import document_of
 from analysis.stats.ratings import Codes, Floats
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
@@ -64,13 +66,13 @@ _ABOUT = {
 class Package:
     """The parts of a replication package.
 
-    `document`: the anonymous report; `responses`: the name of the file that `write` writes; `texts`: what the package
-    of a campaign says in words, a content for each name of `TEXTS`; `metrics`: what metrics say of outputs;
+    `result`: the anonymous one; `responses`: the name of the file that `write` writes; `texts`: what the package of a
+    campaign says in words, a content for each name of `TEXTS`; `metrics`: what metrics say of outputs;
     `source_words`: how long the texts of sources are; `tables`: name, header and rows of further files; `settings`: how
     the responses are analysed, if that is not what the report says.
     """
 
-    document: dict[str, Any]
+    result: Result
     responses: str
     write: Callable[[IO[bytes]], None]
     texts: Mapping[str, str]
@@ -81,7 +83,8 @@ class Package:
 
     def save(self, path: Path) -> None:
         """Write the package as a zip file."""
-        document, settings = self.document, self.settings or self.document["settings"]
+        document = document_of(self.result)
+        settings = self.settings or document["settings"]
         tables = [*self.tables, *([(_SOURCES, SOURCE_COLUMNS, self.source_words)] if self.source_words else [])]
         described = [name for name, _, _ in tables] + [_METRICS] * (self.metrics is not None)
         readme = _README.format(
@@ -97,7 +100,7 @@ class Package:
             for name, content in self.texts.items():
                 package.writestr(name, content)
             package.writestr("protocol.json", dump_json(settings))
-            package.writestr("summary.json", dump_json(printed(document, document["findings"])))
+            package.writestr("summary.json", dump_json(printed(self.result)))
             package.writestr("report.json", dump_json(document))
             with package.open(self.responses, "w", force_zip64=True) as stream:
                 self.write(stream)
@@ -108,13 +111,13 @@ class Package:
             if self.metrics:
                 with package.open(_METRICS, "w", force_zip64=True) as stream:
                     _write_scores(stream, self.metrics)
-            for name, content in table_files(read_result(document)):
+            for name, content in table_files(self.result):
                 package.writestr(f"tables/{name}", content)
 
 
 def write_package(
     path: Path,
-    document: dict[str, Any],
+    result: Result,
     names: Mapping[str, str],
     texts: Mapping[str, str] | None = None,
     *,
@@ -125,9 +128,9 @@ def write_package(
 
     The rest is as of `Package`.
     """
-    settings = document["settings"] | {"criteria": [criterion.to_json() for criterion in study.asked]}
+    settings = dict(result.own["settings"]) | {"criteria": [criterion.to_json() for criterion in study.asked]}
     tables, write = _more_files(study, names), partial(write_ratings, study=study, names=names)
-    Package(document, "ratings.csv", write, texts or {}, study.metrics, source_words, tables, settings).save(path)
+    Package(result, "ratings.csv", write, texts or {}, study.metrics, source_words, tables, settings).save(path)
 
 
 def _describe_test(test: Mapping[str, Any]) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Output, Table
-from analysis.results.stored import Report
 from analysis.results.words import PROCEDURES
 from analysis.stats.procedures import ALPHA, Procedure, Procedures
 from analysis.stats.ratings import or_none
@@ -98,9 +98,9 @@ class Recommended(ComparedByProcedures):
     n_decided: int | None = None
 
 
-def recommended_of(report: Report) -> Recommended | None:
-    """Return the recommended comparison of a report; None of one without."""
-    return from_json(report["recommended"], Recommended) if "recommended" in report else None
+def recommended_of(result: Result) -> Recommended | None:
+    """Return the recommended comparison of a result; None of one without."""
+    return from_json(result.own["recommended"], Recommended) if "recommended" in result.own else None
 
 
 def other_conclusions(procedures: Procedures, i: int, j: int) -> dict[Procedure, OtherConclusion]:

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
 from analysis.data.finding import WORKER, find_columns
 from analysis.data.ratings.sources import SourceWords
 from analysis.data.spans.plain_tsv import read_plain
 from analysis.metrics.loading import SegmentScores
 from analysis.results.package import Package, numbered
+from analysis.results.result import Result
 from evalsite.lib.tables import CellProblems, Table, preview
 from evalsite.lib.tables.writing import write_csv
 
@@ -44,7 +45,7 @@ def workers_in(table: Table) -> list[str]:
 
 def write_responses_package(
     path: Path,
-    document: dict[str, Any],
+    result: Result,
     names: Mapping[str, str],
     texts: Mapping[str, str],
     *,
@@ -57,7 +58,7 @@ def write_responses_package(
     The rest is as of `Package`.
     """
     write = partial(_write_responses, table=table, names=names)
-    Package(document, "responses.csv", write, texts, metrics, source_words).save(path)
+    Package(result, "responses.csv", write, texts, metrics, source_words).save(path)
 
 
 def _write_responses(stream: IO[bytes], table: Table, names: Mapping[str, str]) -> None:

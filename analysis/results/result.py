@@ -1,7 +1,7 @@
 """A result: what responses say of systems and workers, whichever response method analysed them. Pure.
 
-Stored as JSON (`evalsite.lib.typed_json`) with what only one method has beside it, which only its own sections are made
-of. Undefined numbers are None, and so are those that an earlier version did not know.
+Stored as JSON (`analysis.results.stored`) with what only one method has beside it, `own`, which only its own sections
+are made of. Undefined numbers are None, and so are those that an earlier version did not know.
 """
 
 from collections.abc import Mapping, Sequence
@@ -195,9 +195,9 @@ class WorkerResult:
     n_ratings: int
     n_assignments: int
     n_compared: int
-    mean: float | None
-    sd: float | None
-    histogram: list[int]
+    mean: float | None = None
+    sd: float | None = None
+    histogram: list[int] = field(default_factory=list)
     reference_mean: float | None = None
     reference_distance: float | None = None
 
@@ -296,6 +296,11 @@ class Summary:
     clusters: list[list[str]] | dict[str, int] = field(default_factory=list)
     dialogues: Dialogues | None = None
 
+    @property
+    def n_clusters(self) -> Mapping[str, int]:
+        """How many clusters of each kind errors have; of studies, whose clusters are other ones, nothing."""
+        return self.clusters if isinstance(self.clusters, dict) else {}
+
 
 class ScoreWords(NamedTuple):
     """What scores are called: in the head of a column, one of them, and all of them."""
@@ -345,7 +350,7 @@ class Result:
     """What an analysis says of systems and workers, and the sections that show it.
 
     `findings`: at most three sentences; `headline`: what the command line prints first; `questions`: answers by
-    their slugs.
+    their slugs; `own`: what else its method says, JSON, that of its summary under `summary`.
     """
 
     summary: Summary = Summary()
@@ -365,6 +370,13 @@ class Result:
     paper: PaperSentences = PaperSentences()
     sections: list[Section] = field(default_factory=list)
     version: int = VERSION
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def own_summary(self) -> Mapping[str, Any]:
+        """What its method alone says in the summary."""
+        summary: Mapping[str, Any] = self.own.get("summary", {})
+        return summary
 
     # --- Systems and their scores
 

@@ -41,12 +41,13 @@ Cell = str | int | float | Range | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, how many decimals its floats have, and whether they are p-values."""
+    """A column: its heading, how many decimals its floats have, whether they are p-values or its cells name workers."""
 
     name: str
     decimals: int = 3
     is_p: bool = False
     hint: str = ""
+    is_worker: bool = False
 
 
 def in_percent(share: float | None) -> float | None:

@@ -1,6 +1,10 @@
-"""Reading stored reports: an object of JSON has no order of its own, since PostgreSQL does not keep it."""
+"""Results as JSON, and stored reports as results.
+
+An object of JSON has no order of its own, since PostgreSQL does not keep it.
+"""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from analysis.results.result import VERSION, Result
@@ -10,7 +14,7 @@ from evalsite.lib.typed_json import from_json, to_json
 
 Value = TypeVar("Value")
 Report = Mapping[str, Any]
-"""What a response method says of responses: JSON, as `ResponseMethod.analyse` returns it."""
+"""A result as JSON, as `document_of` returns it."""
 
 
 def current(report: Report) -> Report:
@@ -39,8 +43,32 @@ def _apart(shared: Report) -> Report:
 
 
 def result_of(report: Report) -> Result:
-    """Return what a report says, whatever version made it, also where it has a ranking alone."""
-    return from_json(to_json(current(report)), Result)
+    """Return what a stored report says, whatever version made it, also where it has a ranking alone."""
+    return as_result(current(report))
+
+
+def as_result(report: Report) -> Result:
+    """Return what a report in the shape of now says; all of it is its `own`."""
+    return replace(from_json(report, Result), own=report)
+
+
+def document_of(result: Result) -> dict[str, Any]:
+    """Return a result as it is stored: its `own` as it is, and what all methods say, without what it does not have."""
+    found = to_json(replace(result, own={}))
+    summary, whole = _known(found["summary"], _EMPTY["summary"]), _known(found, _EMPTY)
+    for part, name in ((summary, "systems"), (whole, "pairs"), (whole, "worker_table")):
+        part |= {name: [_known(row, _OF_STUDIES) for row in part[name]]} if name in part else {}
+    return {**whole, **result.own, "summary": {**summary, **result.own_summary}}
+
+
+def _known(found: Report, absent: Report) -> dict[str, Any]:
+    """Return what differs from what stands for nothing, and what is always there."""
+    return {k: value for k, value in found.items() if k in _ALWAYS or k not in absent or value != absent[k]}
+
+
+_EMPTY = to_json(Result())
+_ALWAYS = ("systems", "higher_is_better", "pairs", "warnings", "notes", "settings", "fingerprint", "version")
+_OF_STUDIES = dict.fromkeys(("raw", "n_outputs", "n_ratings", "reference_mean", "reference_distance", "p_studies"))
 
 
 def with_shared_parts(report: Report) -> dict[str, Any]:

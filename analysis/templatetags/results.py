@@ -197,7 +197,7 @@ def result_name(run: AnalysisRun) -> str:
 @register.filter
 def analysed_by(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
-    settings, method = _settings_of(run), method_of({"settings": run.settings})
+    settings, method = _settings_of(run), method_of(run.settings)
     test, excluded = settings.worker_test, len(settings.excluded)
     name = worker_test_name(test.preset)
     words = [] if "unit" in method.takes else [method.title]

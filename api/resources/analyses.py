@@ -107,7 +107,7 @@ class Again(Resource):
         """Analyse again with what is sent; all else is as in this analysis, which stays as it is."""
         found = run_for(request, run_id, to_change=True)
         sent = ChangeForm.initial_of(found.settings) | sent_to(ChangeForm, request, partial=True)
-        method = method_of({"settings": found.settings})
+        method = method_of(found.settings)
         form = ChangeForm(method, sent, columns=queries.group_columns(found.ratings_file, method))
         cleaned(form)
         started = change_run(run=found, user=request.user, **form.changes())

@@ -303,7 +303,7 @@ def test_the_run_holds_the_chats_and_its_package_gives_the_same_again(
     package = owner_client.get(reverse("analysis:run_file", args=[run.pk, "package.zip"])).getvalue()
     summary, again = replicated_elsewhere(package, tmp_path)
     assert again == summary
-    assert json.loads(summary) == printed(run.report, run.result.findings)
+    assert json.loads(summary) == printed(run.result)
 
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     for path in (tmp_path / "package/dialogues.csv", tmp_path / "package/assignments.csv", folder / "report.json"):

@@ -218,7 +218,7 @@ def test_the_package_of_the_example_gives_its_results_again(
     for run in (first, second):
         summary, again = replicated(as_downloaded(owner_client, run), tmp_path / str(run.pk))
         assert again == summary
-        assert json.loads(summary) == printed(run.report, run.result.findings)
+        assert json.loads(summary) == printed(run.result)
     assert first.report["summary"] != second.report["summary"]
 
 
@@ -261,7 +261,7 @@ def test_the_package_of_odd_names_gives_its_results_again(owner_client: Client, 
 def test_the_package_holds_what_the_report_says(done: AnalysisRun, owner_client: Client) -> None:
     names = anonymise([row["worker"] for row in done.report["worker_table"]])
     with zipfile.ZipFile(io.BytesIO(as_downloaded(owner_client, done))) as package:
-        assert json.loads(package.read("summary.json")) == printed(done.report, done.result.findings)
+        assert json.loads(package.read("summary.json")) == printed(done.result)
         document = anonymous_report(done.report, names)
         assert json.loads(package.read("protocol.json")) == document["settings"]
     assert urlsplit(file_of(done, "package.zip")).query == ""

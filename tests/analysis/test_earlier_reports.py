@@ -13,7 +13,7 @@ from analysis.models import AnalysisRun
 from analysis.questions import sections_of_questions
 from analysis.results.answers import Agreement, find_answer
 from analysis.results.result import VERSION
-from analysis.results.stored import answers_of, current
+from analysis.results.stored import answers_of, current, result_of
 from tests.analysis.conftest import ratings_csv
 
 INSTALLATIONS = Path(__file__).parents[1] / "data" / "installations"
@@ -121,13 +121,13 @@ def made_by(method: str, **parts: Any) -> dict[str, Any]:
 
 def test_savings_of_before_are_shown_as_those_of_today() -> None:
     assistance = {"n_ratings": 9, "pairs": [], "metrics": [], "whole_systems_only": ["BLEU"]}
-    [section] = sections_of_questions({"settings": {}, "assistance": assistance})
+    [section] = sections_of_questions(result_of({"settings": {}, "assistance": assistance}))
     assert section.slug == "metric-savings" and "whole systems" in section.finding
 
 
 def test_studies_of_before_are_shown_as_those_of_today() -> None:
     report = {"settings": {"criteria": [{"name": "fun"}]}, "reliability": STUDY_BEFORE}
-    sections = {section.slug: section for section in sections_of_questions(report)}
+    sections = {section.slug: section for section in sections_of_questions(result_of(report))}
     [row] = sections["agreement"].tables[0].rows
     assert list(row) == ["with each other", 0.4, 0.3, 0.2, 0.1, 0.6, 0.5, 0.7, 8, None, 9]
     assert [row[0] for row in sections["tolerance"].tables[0].rows][:2] == ["5 points", "10 points"]
@@ -164,17 +164,17 @@ def test_agreement_of_before_is_shown_as_that_of_today(
     assert agreement is not None
     assert [criterion.name for criterion in agreement.criteria] == names
     assert coefficient in agreement.criteria[-1].between.coefficients
-    [section] = sections_of_questions(report)
+    [section] = sections_of_questions(result_of(report))
     assert section.slug == "agreement" and len(section.tables[0].rows) == 2 * len(names)
 
 
 def test_results_without_agreement_have_no_section() -> None:
-    assert sections_of_questions(made_by("preference", agreement=None)) == []
+    assert sections_of_questions(result_of(made_by("preference", agreement=None))) == []
     nobody = {"n_pairs": 0, "f1": None, "f1_severity": None, "kappa": None, "overlap": None}
-    assert sections_of_questions(made_by("spans", agreement=nobody)) == []
+    assert sections_of_questions(result_of(made_by("spans", agreement=nobody))) == []
 
 
 def test_marks_of_before_are_shown_as_those_of_today() -> None:
     marks = {"n_pairs": 3, "f1": 0.5, "f1_severity": 0.4, "kappa": 0.3, "overlap": 0.2}
-    [section] = sections_of_questions(made_by("spans", agreement=marks))
+    [section] = sections_of_questions(result_of(made_by("spans", agreement=marks)))
     assert [list(row) for row in section.tables[0].rows] == [["with each other", 0.5, 0.4, 0.3, 0.2, None, None, None]]

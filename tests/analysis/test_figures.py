@@ -28,6 +28,7 @@ from analysis.results.agreement_figures import draw_criteria, draw_heatmaps, dra
 from analysis.results.curves import LABEL_LENGTH, short_label
 from analysis.results.exports import draw_figure, dump_json, write_figures, write_report
 from analysis.results.figures import save
+from analysis.results.reading import read_result
 from analysis.results.result import Comparison
 from analysis.results.sections import COLUMN_IN, DARK, LIGHT
 from campaigns.design.worker_test import NO_TEST
@@ -76,7 +77,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[dic
     def draw(study: str) -> tuple[dict, dict[str, bytes]]:
         folder = tmp_path_factory.mktemp("study")
         found = report_of(study, folder)
-        write_figures(folder, found)
+        write_figures(folder, read_result(found))
         return found, files_in(folder)
 
     return draw
@@ -141,7 +142,7 @@ def test_every_figure_of_every_study_is_drawn_in_every_format(study: str, drawn)
 
 def test_a_file_that_is_drawn_alone_has_the_same_bytes(tmp_path: Path, drawn) -> None:
     found, together = drawn("chats")
-    write_report(tmp_path / "alone", found)
+    write_report(tmp_path / "alone", read_result(found))
     for name in ("significance-overall.png", "topic-words.pdf", "boxes.pdf", "workers.svg", "words-per-chat.svg"):
         assert draw_figure(tmp_path / "alone", f"figures/{name}")
         assert files_in(tmp_path / "alone")[f"figures/{name}"] == together[f"figures/{name}"], name
@@ -149,7 +150,7 @@ def test_a_file_that_is_drawn_alone_has_the_same_bytes(tmp_path: Path, drawn) ->
 
 @pytest.mark.parametrize("name", ["workers", "topic-words", "words-per-chat"])
 def test_a_figure_of_dark_pages_has_their_colours(name: str, tmp_path: Path, drawn) -> None:
-    write_report(tmp_path, drawn("chats")[0])
+    write_report(tmp_path, read_result(drawn("chats")[0]))
     for suffix, own, other in ((".svg", LIGHT, DARK), ("-dark.svg", DARK, LIGHT)):
         assert draw_figure(tmp_path, f"figures/{name}{suffix}")
         text = files_in(tmp_path)[f"figures/{name}{suffix}"].decode()

@@ -81,7 +81,7 @@ def answer(campaign: Campaign, n_workers: int, seed: int) -> None:
 
 def printed_pairs(run: AnalysisRun) -> list[dict[str, Any]]:
     """Return the pairs of a result as scripts get them, in the order of names."""
-    pairs = printed(run.report, [])["pairs"]
+    pairs = printed(run.result)["pairs"]
     return sorted(pairs, key=lambda pair: (pair["better"], pair["worse"]))
 
 
@@ -120,7 +120,7 @@ def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
     differences = [[pair["difference"] for pair in printed_pairs(run)] for run in (weighted, final)]
     assert (differences[0] == pytest.approx(differences[1], rel=1e-9)) == (protocol == "preference")
     assert final.settings["workers_planned"] == N_PLACES, "when it ended depends on the answers"
-    shown = printed(final.report, [])
+    shown = printed(final.result)
     assert "valid whenever you look" in " ".join(final.result.findings)
     compared = {frozenset((pair["better"], pair["worse"])): pair for pair in shown["pairs"]}
     for pair in look.pairs:

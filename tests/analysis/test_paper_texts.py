@@ -16,7 +16,6 @@ from analysis.methods import DEFAULT, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import from_protocol
 from analysis.models import AnalysisRun
-from analysis.questions import analyse_fully
 from analysis.results.paper.facts import CampaignFacts
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts, to_latex
@@ -24,6 +23,7 @@ from analysis.results.reading import read_result
 from analysis.web.queries.facts import get_facts
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.conftest import make_owner
+from tests.results import analyse_fully
 
 
 def plain(document: dict[str, Any], facts: CampaignFacts | None = None) -> dict[str, str]:

@@ -17,6 +17,7 @@ from analysis.results.exports import to_csv
 from analysis.results.package import write_package
 from analysis.results.reading import completed
 from analysis.results.sections import LIGHT
+from analysis.results.stored import as_result
 
 SYSTEMS = ("alder", "birch", "cedar", "elm")
 
@@ -48,7 +49,7 @@ def table_of(sections: list[Any], name: str) -> list[dict[str, Any]]:
 
 def test_pools_that_see_the_systems_otherwise_are_found(tmp_path) -> None:
     study = ratings(tmp_path, crowd_or_lab, opposed="lab")
-    (section,) = Pools().sections(report(study))
+    (section,) = Pools().sections(as_result(report(study)))
     assert section.page == "reliability"
     pair = table_of([section], "pools-pairs")[0]
     assert pair["pools"] == "crowd – lab" and pair["r"] < -0.9 and pair["p"] < 0.02
@@ -66,7 +67,7 @@ def test_pools_that_see_the_systems_otherwise_are_found(tmp_path) -> None:
 
 
 def test_pools_that_see_them_alike_are_not_told_apart(tmp_path) -> None:
-    (section,) = Pools().sections(report(ratings(tmp_path, crowd_or_lab)))
+    (section,) = Pools().sections(as_result(report(ratings(tmp_path, crowd_or_lab))))
     assert table_of([section], "pools-pairs")[0]["r"] > 0.95
     assert "about as alike as" in section.finding
 
@@ -76,14 +77,14 @@ def test_pools_of_results_of_before_are_shown(tmp_path) -> None:
     before = json.loads(json.dumps(found))
     for pool in before["pools"]["pools"]:
         pool["z"] = pool.pop("scores")
-    (old,), (new,) = Pools().sections(before), Pools().sections(found)
+    (old,), (new,) = Pools().sections(as_result(before)), Pools().sections(as_result(found))
     assert replace(old, figures=()) == replace(new, figures=())
 
 
 def test_one_pool_or_none_is_not_compared(tmp_path) -> None:
     for pool_of in (lambda k: "crowd", lambda k: "", lambda k: "lab" if k == 0 else ""):
         found = report(ratings(tmp_path, pool_of))
-        assert "pools" not in found and not Pools().sections(found)
+        assert "pools" not in found and not Pools().sections(as_result(found))
 
 
 def test_a_worker_in_two_pools_belongs_to_none_and_is_named(tmp_path) -> None:
@@ -99,7 +100,7 @@ def test_pools_are_part_of_the_fingerprint_and_of_the_package(tmp_path) -> None:
     study, without = ratings(tmp_path, crowd_or_lab), ratings(tmp_path, lambda k: "")
     assert study.loaded.fingerprint != without.loaded.fingerprint
     names = {worker: worker for worker in study.loaded.workers}
-    write_package(tmp_path / "package.zip", completed(report(study)), names, study=study)
+    write_package(tmp_path / "package.zip", completed(as_result(report(study))), names, study=study)
     with zipfile.ZipFile(tmp_path / "package.zip") as package:
         (tmp_path / "again.csv").write_bytes(package.read("ratings.csv"))
         table = package.read("tables/pools-pairs.csv")
@@ -108,7 +109,9 @@ def test_pools_are_part_of_the_fingerprint_and_of_the_package(tmp_path) -> None:
 
 
 def _tables(study: Study) -> list[bytes]:
-    return [to_csv(table).encode() for section in Pools().sections(report(study)) for table in section.tables]
+    return [
+        to_csv(table).encode() for section in Pools().sections(as_result(report(study))) for table in section.tables
+    ]
 
 
 def test_scores_of_resampled_workers_centre_on_the_scores(tmp_path) -> None:

@@ -14,11 +14,10 @@ from django.urls import reverse
 
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
-from analysis.questions import analyse_fully
 from campaigns.design.worker_test import NO_TEST
 from tests.analysis.test_questions import SIMULATED
 from tests.analysis.test_stored_order import simulated
-from tests.results import sections_of
+from tests.results import analyse_fully, sections_of
 
 PROTOCOLS = {"ordinal": "likert", "esa": "esa", "preference": "preference", "ranking": "ranking"}
 HEADERS = {

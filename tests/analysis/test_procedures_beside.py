@@ -16,12 +16,11 @@ from scipy import stats
 
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
-from analysis.questions import analyse_fully
 from analysis.results.sections import Output, Section, Table
 from analysis.stats import procedures
 from analysis.stats.permutation import compare_permuted
 from campaigns.design.worker_test import NO_TEST
-from tests.results import sections_of
+from tests.results import analyse_fully, sections_of
 
 SYSTEMS = ("alder", "birch", "cedar")
 

@@ -23,16 +23,16 @@ from analysis.methods import DEFAULT, ResponsesFile, get_method, list_response_m
 from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import SegmentScores, load_segment_scores
 from analysis.models import AnalysisRun
-from analysis.questions import Asked, Question, analyse_fully, list_questions
+from analysis.questions import Asked, Question, list_questions
 from analysis.results.sections import Column, Section, Table
-from analysis.results.stored import result_of
+from analysis.results.stored import document_of, result_of
 from analysis.stats.reliability import spearman_brown
 from analysis.web.services.runs import change_run
 from campaigns.design.worker_test import NO_TEST
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
 from tests.analysis.test_stored_order import simulated
-from tests.results import sections_of
+from tests.results import analyse_fully, sections_of
 
 KINDS = [method.slug for method in list_response_methods()]
 SIMULATED = [slug for slug in KINDS if slug != DEFAULT]
@@ -55,7 +55,7 @@ class Lead(Question[LeadOfBest]):
     answer = LeadOfBest
 
     def compute(self, asked: Asked) -> LeadOfBest:
-        first, second = asked.scores_in(asked.report)[:2]
+        first, second = asked.scores_in(asked.result)[:2]
         return LeadOfBest(asked.order[0], abs(first - second))
 
     def sections(self, answer: LeadOfBest) -> list[Section]:
@@ -206,7 +206,7 @@ def test_the_chosen_alpha_gives_the_result_itself_and_other_ways_are_other_analy
     assert [scores[4] for scores in alpha["score"]] == found["score"]
     ways = {each["name"]: each for each in found["settings"]}
     assert set(ways) == {"“both bad” is left out", "every worker counts"}
-    everybody = scores_of(method.analyse(data, replace(settings, preset=NO_TEST), brief=True))
+    everybody = scores_of(document_of(method.analyse(data, replace(settings, preset=NO_TEST), brief=True)))
     changes = [abs(everybody[name] - score) for name, score in zip(found["order"], found["score"], strict=True)]
     assert ways["every worker counts"]["largest_change"] == pytest.approx(max(changes))
 
@@ -282,7 +282,7 @@ def test_kinds_with_scores_say_what_workers_think_of_single_outputs(kind: str, t
 
     def remember(method: Any, data: Any, settings: Any) -> dict[str, Any]:
         seen["outputs"] = method.outputs(data, settings)
-        return method.analyse(data, settings)
+        return document_of(method.analyse(data, settings))
 
     monkeypatch.setattr("tests.analysis.test_stored_order.analyse_fully", remember)
     report = simulated(kind, tmp_path)

@@ -15,12 +15,11 @@ from analysis.data.compared import ComparedPairs
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import load_segment_scores
-from analysis.questions import analyse_fully
 from analysis.results.anonymity import anonymise, anonymous_report, workers_of
 from analysis.results.sections import Section
 from analysis.stats.bradley_terry import Outcome
 from tests.analysis.test_stored_order import simulated
-from tests.results import sections_of
+from tests.results import analyse_fully, sections_of
 
 CIRCLE = [("x", "y"), ("y", "z"), ("z", "x")]
 ORDER = [("x", "y"), ("y", "z"), ("x", "z")]

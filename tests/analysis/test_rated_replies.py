@@ -11,7 +11,6 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from analysis.data.ratings.loading import load_ratings
-from analysis.methods import method_of
 from analysis.models import AnalysisRun
 from analysis.web.queries.campaigns import study_settings_of
 from analysis.web.queries.finished_work import read_ratings
@@ -156,7 +155,7 @@ def test_replies_have_a_section_of_their_own(rated: Campaign) -> None:
             assert (row["n_chats"], row["n_replies"]) == (means.size, sum(map(len, chats[row["system"]])))
     assert [pair["systems"] for pair in apt["pairs"]] == [["Coral", "Birch"], ["Coral", "Amber"], ["Birch", "Amber"]]
     assert apt["pairs"][1]["p_holm"] < 0.05
-    section = next(each for each in method_of(run.report).sections(run.report) if each.slug == "replies")
+    section = next(each for each in run.result.sections if each.slug == "replies")
     assert [len(table.rows) for table in section.tables] == [6, 6]
 
 

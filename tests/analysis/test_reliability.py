@@ -20,6 +20,7 @@ from analysis.questions import sections_of_questions
 from analysis.questions.coefficients import ALPHA, COEFFICIENTS
 from analysis.questions.reliability import Reliability, agreement_section, measure_reliability
 from analysis.results.answers import Agreement, AgreementOnCriterion, SharedCoefficients
+from analysis.results.stored import result_of
 from analysis.stats.agreement import fleiss_kappa
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind
@@ -247,7 +248,9 @@ def test_each_kind_has_the_coefficients_that_fit_its_answers(kind: str, tmp_path
         assert set(one["between"]["coefficients"]) == fitting
         assert one["between"]["n_items"] > 10, "outputs are shared"
         assert ALPHA.get(AnswerKind(one["answer"]), "same") in fitting
-    sections = {section.slug: section for section in sections_of_questions(report) if section.page == "reliability"}
+    sections = {
+        section.slug: section for section in sections_of_questions(result_of(report)) if section.page == "reliability"
+    }
     assert sections["agreement"].tables
     answers = {one["answer"] for one in answer["criteria"]}
     assert ("inter-rater" in sections) == bool(answers & {"slider", "levels", "number", "amount", "marks"})

@@ -14,7 +14,6 @@ from analysis.data.ratings.sources import SourceWords, load_sources
 from analysis.methods import DEFAULT, ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings, load_settings
 from analysis.models import AnalysisRun
-from analysis.questions import analyse_fully
 from analysis.questions.sensitivity import Sensitivity
 from analysis.questions.survival import ALPHAS
 from analysis.results.answers import SurvivingRanking
@@ -23,6 +22,7 @@ from analysis.results.sections import LIGHT
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.tables import TableError
 from evalsite.lib.typed_json import from_json
+from tests.results import analyse_fully
 
 
 def answer_of(path: Path, settings: AnalysisSettings, *, has_lengths: bool = False) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from analysis.data.spans.marked import load_marked
 from analysis.data.spans.weights import DEFAULTS
 from analysis.methods.spans import Spans
 from analysis.models import AnalysisRun
+from analysis.results.stored import result_of
 from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
 from annotation.export.tables import TABLES
 from annotation.models import Response, Worker
@@ -198,7 +199,7 @@ def test_a_campaign_of_which_nobody_passed_says_so(mqm: Campaign) -> None:
     report = analysed(campaign).report
     assert {row["score"] for row in report["summary"]["systems"]} == {None}
     assert "No worker passed" in report["notes"][0]
-    assert Spans().sections(report)
+    assert Spans().sections(result_of(report))
 
 
 def test_only_campaigns_with_marked_errors_offer_their_file(owner: User, owner_client: Client, mqm: Campaign) -> None:

@@ -20,7 +20,6 @@ from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.votes import simulate_votes
 from analysis.planning.plans import PlanSettings, make_plan
 from analysis.planning.sections import findings_of, sections_of_plan
-from analysis.questions import analyse_fully
 from analysis.results.anonymity import anonymous_report, workers_of
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
@@ -28,12 +27,12 @@ from analysis.results.exports import section_file, table_files, to_latex, to_tex
 from analysis.results.paper.texts import paper_texts
 from analysis.results.reading import completed, printed, read_result
 from analysis.results.replication import compare_runs
-from analysis.results.stored import result_of
+from analysis.results.stored import document_of, result_of
 from analysis.stats.designs import PlannedDesign
 from campaigns.contracts.result_pages import PAGE_OF
 from evalsite.lib.typed_json import to_json
 from tests.key_order import check_folder, reads_by_order
-from tests.results import sections_of
+from tests.results import analyse_fully, sections_of
 from tests.stored import as_jsonb_keeps, stored
 
 DESIGN = PlannedDesign(4, 10, 30, 12, n_degraded=4, n_repeat=3, workers_per_hit=2)
@@ -166,12 +165,12 @@ def test_whatever_is_made_of_a_report_is_the_same_whatever_the_order_of_its_keys
     for part, content in fresh.items():
         assert kept[part] == content, part
     report = reports[slug]
-    assert printed(as_jsonb_keeps(report), []) == printed(report, [])
+    assert printed(result_of(as_jsonb_keeps(report))) == printed(result_of(report))
 
 
 @pytest.mark.parametrize("slug", METHODS)
 def test_no_part_of_an_anonymous_report_names_a_worker(reports: dict[str, dict[str, Any]], slug: str) -> None:
-    report = completed(reports[slug])
+    report = document_of(completed(result_of(reports[slug])))
     workers = workers_of(report)
     anonymous = json.dumps(anonymous_report(report, {name: f"hidden {k}" for k, name in enumerate(workers)}))
     assert workers and any(f'"{name}"' in json.dumps(report["sections"]) for name in workers)

@@ -16,6 +16,7 @@ from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import load_settings
 from analysis.models import RatingsFile
 from analysis.results.reading import printed
+from analysis.results.stored import document_of
 from analysis.web.services.ratings_files import upload_ratings
 from analysis.web.services.runs import start_run
 from evalsite.accounts.models import User
@@ -86,7 +87,7 @@ def test_an_upload_gives_the_results_of_the_command(
         items=EXAMPLES / items if items else None,
     )
     expected = json.loads(capsys.readouterr().out)
-    assert printed(run.report, run.result.findings) == expected
+    assert printed(run.result) == expected
     again = finish(start_run(ratings_file=file, user=owner, settings=load_settings(settings)))
     assert again.pk != run.pk and again.report == run.report
 
@@ -97,7 +98,9 @@ def test_errors_beside_scores_are_counted_as_the_command_counts_them(owner: User
     settings = load_settings("esa")
     run = finish(start_run(ratings_file=file, user=owner, settings=settings))
     method = get_method("esa")
-    of_command = method.analyse(method.read(ResponsesFile(EXAMPLES / "appraise_esa_scores.csv"), settings), settings)
+    of_command = document_of(
+        method.analyse(method.read(ResponsesFile(EXAMPLES / "appraise_esa_scores.csv"), settings), settings)
+    )
     assert run.report["errors"] == of_command["errors"]
     assert all(sum(row["counts"].values()) > 0 for row in of_command["errors"])
 

@@ -10,6 +10,7 @@ from analysis.data.ratings.loading import load_ratings
 from analysis.methods.settings import from_json, load_settings
 from analysis.methods.study.contrasts import Contrasts
 from analysis.methods.study.study import run_study
+from analysis.results.result import Result
 from evalsite.lib.errors import DomainError
 
 PAIRS = {f"{name}p": name for name in "ABCDE"}
@@ -45,7 +46,7 @@ def test_pairs_of_chatbots_have_the_scores_of_the_ranking(study, found):
 
 
 def test_what_differs_is_said_in_words(found):
-    (section,) = Contrasts().sections({"contrasts": found})
+    (section,) = Contrasts().sections(Result(own={"contrasts": found}))
     low, difference, high = (found["persona"][key][1] for key in ("low", "difference", "high"))
     assert low < difference < high < 0
     assert (
@@ -57,7 +58,7 @@ def test_what_differs_is_said_in_words(found):
 
 def test_without_chats_and_personas_there_is_nothing(study):
     alone = replace(study, dialogues=None, settings=replace(study.settings, personas={}))
-    assert Contrasts().detail(alone) == {} and Contrasts().sections({}) == []
+    assert Contrasts().detail(alone) == {} and Contrasts().sections(Result()) == []
 
 
 def test_personas_of_a_protocol_are_read_and_written():

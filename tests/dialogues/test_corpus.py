@@ -11,6 +11,7 @@ from analysis.data.ratings.loading import load_ratings
 from analysis.methods.settings import from_json
 from analysis.methods.study.corpus import CorpusComparison
 from analysis.methods.study.study import run_study
+from analysis.results.result import Result
 from analysis.results.sections import DARK
 from evalsite.lib.errors import DomainError
 
@@ -67,7 +68,7 @@ def test_results_say_how_long_chats_and_corpus_are(files, tmp_path: Path) -> Non
     settings = from_json({"criteria": ["fun"], "worker_test": "none", "corpus": load_corpus(files["csv"])})
     loaded = load_ratings(tmp_path / "ratings.csv", criteria=["fun"])
     report = CorpusComparison().detail(run_study(loaded, settings, dialogues=load_dialogues(tmp_path / "chats.csv")))
-    (section,) = CorpusComparison().sections(json.loads(json.dumps(report)))
+    (section,) = CorpusComparison().sections(Result(own=json.loads(json.dumps(report))))
     assert section.finding.startswith(
         "Workers write 3 words an input and 4.5 a chat in the median; in “corpus.csv” it is"
     )

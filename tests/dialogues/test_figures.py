@@ -9,6 +9,7 @@ from analysis.data.dialogues.rows import in_order
 from analysis.data.dialogues.summary import CLOUD, LENGTHS, summarise_dialogues
 from analysis.methods.study.dialogue import Dialogue
 from analysis.results import figures
+from analysis.results.result import Result
 from analysis.results.sections import DARK, LIGHT
 from analysis.results.word_cloud import draw_cloud
 
@@ -24,7 +25,9 @@ def report_of(words=(), histogram=None):
 
 def drawn(report):
     """Return what draws each figure of a report, by name."""
-    return {figure.name: figure.draw for section in Dialogue().sections(report) for figure in section.figures}
+    return {
+        figure.name: figure.draw for section in Dialogue().sections(Result(own=report)) for figure in section.figures
+    }
 
 
 def boxes_of(words):

@@ -8,6 +8,7 @@ from analysis.data.dialogues.rows import Chat, Work, in_order
 from analysis.data.dialogues.summary import N_TOPICS, N_WORDS, summarise_dialogues
 from analysis.methods.study.dialogue import Dialogue, workers_in_words
 from analysis.results.exports import dump_json, to_csv, to_latex
+from analysis.results.result import Result
 from analysis.results.sections import LIGHT
 
 GROUP_OF = {"pia": "passed", "pam": "passed", "fay": "failed"}
@@ -54,7 +55,7 @@ def test_without_a_worker_test_there_are_all_workers_only() -> None:
     assert {row["word"]: row["n"] for row in found["words"]} == {"food": 2, "rain": 1}
     assert sum(found["histogram"]["all"]) == 3
     assert found["notices"] == []
-    sections = Dialogue().sections({"summary": {"dialogues": found}})
+    sections = Dialogue().sections(Result(own={"summary": {"dialogues": found}}))
     tables = {table.name: table for section in sections for table in section.tables_shown}
     assert all(to_csv(table) and to_latex(table) for section in sections for table in section.tables)
     for figure in (figure for section in sections for figure in section.figures):

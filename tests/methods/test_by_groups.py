@@ -10,6 +10,7 @@ from django.core.management import CommandError
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.by_groups import MOST_GROUPS, find_grouping
 from analysis.methods.settings import from_json, from_protocol
+from analysis.results.stored import as_result, document_of
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.table import text_column
 
@@ -231,7 +232,9 @@ def test_of_votes_it_is_the_share_that_a_system_won(analyse, tmp_path):
 def test_without_known_good_options_there_are_no_scores_to_compare(file_of):
     rows = [row | {"answer": f"{row['answer']}, perhaps"} for row in rows_of("option-selection")]
     settings, method = from_json({"protocol": "option-selection", "groups": ["domain"]}), get_method("choice")
-    report = method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    report = document_of(
+        method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    )
     assert "groups" not in report and "not compared by groups" in report["notes"][0]
 
 
@@ -243,7 +246,9 @@ def test_of_several_criteria_the_mean_over_those_that_are_known_is_compared(file
         for name in ("fluent", "open", "true")
     ]
     settings, method = from_json({"protocol": "option-selection", "groups": ["domain"]}), get_method("choice")
-    report = method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    report = document_of(
+        method.analyse(method.read(ResponsesFile(file_of("option-selection", rows)), settings), settings)
+    )
     [found] = report["groups"]
     beta = [row["answer"] == "yes" for row in rows if (row["system"], row["domain"], row["criterion"]) == BETA]
     [news] = [each for each in found["systems"][0]["scores"] if each["group"] == "news"]
@@ -299,9 +304,9 @@ def test_groups_of_several_files_and_pooled_tasks(analyse, file_of, tmp_path):
 def test_the_report_has_one_page_of_groups_with_its_figures(file_of):
     settings = from_json({"protocol": "likert", "groups": ["domain", "only"]})
     method = get_method("ordinal")
-    report = method.analyse(method.read(ResponsesFile(file_of("likert")), settings), settings)
+    report = document_of(method.analyse(method.read(ResponsesFile(file_of("likert")), settings), settings))
     report = json.loads(json.dumps(report, allow_nan=False))
-    section, by_domain = (each for each in method.sections(report) if each.page == "groups")
+    section, by_domain = (each for each in method.sections(as_result(report)) if each.page == "groups")
     assert section.finding.endswith("All answers that count have the same only: same.")
     assert [table.name for table in section.tables] == ["group-tests"]
     assert [table.name for table in by_domain.tables] == ["groups-domain", "group-pairs-domain"]

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 from analysis.methods import ResponsesFile
 from analysis.methods.choice import Choice
 from analysis.methods.settings import from_protocol
+from analysis.results.stored import document_of
 from evalsite.lib.errors import DomainError
 
 HEADER = ("worker", "source", "system", "answer")
@@ -158,7 +159,7 @@ def report_of(choice_file):
     def find(rows, **options):
         method, settings = Choice(), replace(from_protocol("option-selection"), options=options)
         data = method.read(ResponsesFile(choice_file(rows, (*HEADER, "kind"))), settings)
-        return method.analyse(data, settings), method.files(data)
+        return document_of(method.analyse(data, settings)), method.files(data)
 
     return find
 

@@ -16,6 +16,7 @@ from analysis.methods.settings import from_json, from_protocol
 from analysis.results.exports import figure_files, table_files, to_latex
 from analysis.results.reading import read_result
 from analysis.results.sections import LIGHT
+from analysis.results.stored import as_result, document_of
 from evalsite.lib.errors import DomainError
 from tests.results import figures_of
 
@@ -68,7 +69,7 @@ def found_in(answers_file):
     def find(rows, header=HEADER, **options):
         method, settings = Choice(), replace(from_protocol("option-selection"), options=options)
         data = method.read(ResponsesFile(answers_file(rows, header)), settings)
-        return method.analyse(data, settings), method.files(data)
+        return document_of(method.analyse(data, settings)), method.files(data)
 
     return find
 
@@ -150,11 +151,11 @@ def test_a_criterion_without_good_options_counts_for_no_score_and_is_said(found_
     assert report["summary"]["scored"] == ["true"] and list(report["summary"]["criteria"]) == ["true"]
     assert any(note.startswith("Not in the score") and "tone" in note for note in report["notes"])
     assert of_criterion(report, "tone")["paired"] == [] and of_criterion(report, "tone")["shares"]
-    caption = Choice().sections(report)[0].tables[0].caption
+    caption = Choice().sections(as_result(report))[0].tables[0].caption
     assert "Not in the score, without good options: tone." in caption
     neither, _ = found_in([row for row in BOTH if row[3] == "tone"] + on("way", TONE))
     assert {row["score"] for row in neither["summary"]["systems"]} == {None} and neither["pairs"] == []
-    assert Choice().sections(neither)[0].slug == "shares"
+    assert Choice().sections(as_result(neither))[0].slug == "shares"
 
 
 def test_a_system_without_answers_on_a_criterion_that_counts_has_no_score(found_in):
@@ -194,7 +195,7 @@ def test_tables_say_of_which_criterion_a_row_is_and_figures_are_of_one_each(foun
         assert rows[0][0] == "criterion", name
         assert {row[0] for row in rows[1:]} == {"tone", "true"}, name
         assert files[f"{name}.tex"].count(r"\\") == len(rows), name
-    sections = {section.slug: section for section in Choice().sections(report)}
+    sections = {section.slug: section for section in Choice().sections(as_result(report))}
     shares = sections["shares"].tables[0]
     assert [column.name for column in shares.columns][-2:] == ["chance", "p"]
     assert r"tone & A & polite & 3 & 4 & 0.750" in to_latex(shares)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from analysis.methods import DEFAULT, ResponseMethod, get_method, list_response_methods, method_of
 from analysis.methods.settings import from_json, from_protocol
-from analysis.methods.system_scores import SystemScores, list_pairs, summarise_systems, systems_section
+from analysis.methods.system_scores import Analysed, SystemScores, systems_section
 from analysis.stats.pairs import compare_pairs
 from campaigns.methods import reads
 from campaigns.protocols import list_protocols
@@ -35,12 +35,10 @@ class Counts(ResponseMethod):
         unknown = np.full(mean.size, np.nan)
         pairs = compare_pairs(mean, np.full((mean.size, mean.size), np.nan), np.inf)
         scores = SystemScores(names, mean, unknown, unknown, n, pairs, True, {"thumbs": mean})
-        summary = summarise_systems(self.slug, settings, scores)
-        empty = {"warnings": [], "notes": [], "settings": settings.to_json()}
-        return {"summary": summary, "pairs": list_pairs(scores, settings), **empty}
+        return Analysed(settings, scores).result()
 
-    def sections(self, report):
-        return [systems_section(report, score="thumbs", n="answers", caption="Mean thumbs.")]
+    def sections(self, result):
+        return [systems_section(result, score="thumbs", n="answers", caption="Mean thumbs.")]
 
 
 @pytest.fixture
@@ -93,7 +91,7 @@ def test_settings_survive_being_written():
 
 
 def test_reports_of_before_are_of_direct_assessment():
-    assert method_of({}).slug == method_of({"settings": {"protocol": "qg"}}).slug == DEFAULT
+    assert method_of({}).slug == method_of({"protocol": "qg"}).slug == DEFAULT
     assert get_method(DEFAULT).has_criteria
     assert all(method.slug for method in list_response_methods())
 

@@ -10,6 +10,7 @@ from django.core.management import CommandError
 from analysis.methods import ResponsesFile
 from analysis.methods.fact_count import FactCount
 from analysis.methods.settings import from_protocol
+from analysis.results.stored import document_of
 from analysis.stats.segment_means import clustered_ratios
 from evalsite.lib.errors import DomainError
 
@@ -109,7 +110,7 @@ def report_of(count_file):
     def find(rows, **options):
         method, settings = FactCount(), from_protocol("fact-count")
         data = method.read(ResponsesFile(count_file(*rows, header=KINDS)), settings)
-        return method.analyse(data, settings, **options)
+        return document_of(method.analyse(data, settings, **options))
 
     return find
 

@@ -12,6 +12,7 @@ from scipy.stats import gmean, sem, t
 from analysis.methods import ResponsesFile
 from analysis.methods.magnitude import Magnitude
 from analysis.methods.settings import RatedCriterion, from_protocol
+from analysis.results.stored import document_of
 from evalsite.lib.errors import DomainError
 
 HEADER = ("worker", "source", "system", "value")
@@ -149,7 +150,7 @@ def test_magnitudes_on_negative_criteria_are_turned(value_file):
         from_protocol("rank-me"), criteria=(RatedCriterion("Awkward", is_negative=True),), options={"reference": 100}
     )
     method = Magnitude()
-    report = method.analyse(method.read(ResponsesFile(value_file(rows, header)), settings), settings)
+    report = document_of(method.analyse(method.read(ResponsesFile(value_file(rows, header)), settings), settings))
     assert report["summary"]["systems"][0]["score"] == pytest.approx(2)
     assert report["summary"]["workers"]["passed"] == 1, "a degraded output is more awkward"
 

@@ -13,6 +13,7 @@ from scipy.stats import friedmanchisquare
 from analysis.data.rankings import load_best_worst, load_rankings
 from analysis.methods.ranking import Ranking
 from analysis.methods.settings import RatedCriterion, from_protocol
+from analysis.results.stored import document_of
 from analysis.stats.bradley_terry import count_votes, fit_bradley_terry
 from analysis.stats.rankings import friedman_test, implied_pairs, share_beaten
 from evalsite.lib.tables import TableError
@@ -263,7 +264,7 @@ def test_a_careful_worker_chooses_degraded_outputs_as_the_worst(table_file, anal
 def test_criteria_that_the_worker_test_does_not_use_are_left_out_of_it(table_file, is_used, n_compared):
     data = load_rankings(table_file(PAGES, ranked_pages("careful", 4, n_degraded=6)))
     criteria = RatedCriterion("Fluent"), RatedCriterion("True", is_in_worker_test=is_used)
-    report = Ranking().analyse(data, replace(from_protocol("ranking"), criteria=criteria))
+    report = document_of(Ranking().analyse(data, replace(from_protocol("ranking"), criteria=criteria)))
     assert [row["n_compared"] for row in report["worker_table"]] == [n_compared]
 
 

@@ -34,9 +34,7 @@ DIFFERENCES = {
 def simulated(slug, seed):
     planned = PLANNED[slug](DIFFERENCES.get(slug, 15), 7, 4)
     model = planned.model_for(DESIGN, None, None)
-    return result_of(
-        planned.report(planned.simulate(DESIGN, model, np.random.default_rng(seed)), planned.settings(DESIGN))
-    )
+    return planned.result(planned.simulate(DESIGN, model, np.random.default_rng(seed)), planned.settings(DESIGN))
 
 
 def report_of(scores, pairs=(), *, higher_is_better=True, criteria=None):

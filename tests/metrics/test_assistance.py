@@ -10,9 +10,8 @@ from analysis.methods import DEFAULT, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import from_protocol
 from analysis.metrics.loading import load_segment_scores
-from analysis.questions import analyse_fully
 from analysis.results.sections import Output
-from tests.results import sections_of, tables_of
+from tests.results import analyse_fully, sections_of, tables_of
 
 SYSTEMS = ("alder", "birch", "cedar")
 N_RATED, N_MORE = 60, 400

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.study.core_statistics import CoreStatistics
+from analysis.results.result import Result
 from analysis.stats.core_statistics import cost_of, count_work
 from analysis.stats.ratings import Ratings
 from campaigns.design.composition import Kind
@@ -120,5 +121,5 @@ def test_nothing_is_defined_of_nobody():
 )
 def test_short_hits_are_said_in_seconds(minutes, said):
     *_, everyone = crowd((2, 1), (2, 1), (minutes, minutes), QG)
-    (section,) = CoreStatistics().sections({"core": {"groups": {"all": asdict(everyone)}}})
+    (section,) = CoreStatistics().sections(Result(own={"core": {"groups": {"all": asdict(everyone)}}}))
     assert f"A HIT took {said} in the mean." in section.finding

@@ -11,9 +11,11 @@ from analysis.methods import DEFAULT, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.methods.settings import load_settings
 from analysis.methods.study.criteria import BetweenCriteria
-from analysis.questions import analyse_fully, sections_of_questions
+from analysis.questions import sections_of_questions
+from analysis.results.stored import as_result
 from analysis.stats.ratings import or_nan
 from tests.databases import on_both
+from tests.results import analyse_fully
 
 pytestmark = on_both
 
@@ -50,7 +52,7 @@ def test_pairs_of_workers_are_as_many_as_in_figure_5_12(report, published) -> No
 
 
 def test_sections_say_what_is_defined_and_what_is_not(report) -> None:
-    found = [*sections_of_questions(report), *BetweenCriteria().sections(report)]
+    found = [*sections_of_questions(as_result(report)), *BetweenCriteria().sections(as_result(report))]
     sections = {section.slug: section for section in found}
     assert "680 pairs" in sections["inter-rater"].finding and sections["inter-rater"].figures
     assert "nothing can be said" in sections["intra-rater"].finding  # the study has no repeats
@@ -69,7 +71,7 @@ def test_more_raters_are_more_reliable(report) -> None:
 
 
 def test_which_criterion_goes_with_the_others_is_said_with_its_interval(report) -> None:
-    sections = {section.slug: section for section in BetweenCriteria().sections(report)}
+    sections = {section.slug: section for section in BetweenCriteria().sections(as_result(report))}
     found = report["between_criteria"]["regressions"]
     strongest = max(zip(found["names"], found["with_rest"], strict=True), key=lambda each: each[1]["estimate"][0])
     said = sections["drivers"].finding
@@ -77,10 +79,11 @@ def test_which_criterion_goes_with_the_others_is_said_with_its_interval(report) 
     assert strongest[1]["low"][0] < strongest[1]["estimate"][0] < strongest[1]["high"][0]
     assert {each["n"] for each in found["on_others"]} == {1075}  # the dialogues of workers who passed
     named = {**found, "outcome": "fun"}
-    again = BetweenCriteria().sections({"between_criteria": {**report["between_criteria"], "regressions": named}})
+    other = {"between_criteria": {**report["between_criteria"], "regressions": named}}
+    again = BetweenCriteria().sections(as_result(other))
     assert "“fun” follows most from interesting" in again[-1].finding
 
 
 def test_tolerance_is_undefined_without_ratings_of_the_same(report) -> None:
-    sections = {section.slug: section for section in sections_of_questions(report)}
+    sections = {section.slug: section for section in sections_of_questions(as_result(report))}
     assert "nothing can be said" in sections["tolerance"].finding and not sections["tolerance"].tables

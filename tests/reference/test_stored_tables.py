@@ -8,6 +8,7 @@ import pytest
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import load_settings
 from analysis.results.sections import Cell
+from analysis.results.stored import document_of
 from tests.databases import on_both
 from tests.results import sections_of
 
@@ -19,14 +20,18 @@ def dialogue(shared_data, kept) -> dict[str, Any]:
     folder, settings = shared_data / "dialogue-run1", load_settings("dialogue-free")
     extras = {"dialogues": folder / "dialogues.csv", "assignments": folder / "assignments.csv"}
     method = get_method(settings.method)
-    return kept(method.analyse(method.read(ResponsesFile(folder / "ratings.csv", extras=extras), settings), settings))
+    return kept(
+        document_of(
+            method.analyse(method.read(ResponsesFile(folder / "ratings.csv", extras=extras), settings), settings)
+        )
+    )
 
 
 @pytest.fixture(scope="module")
 def mqm(shared_data, kept) -> dict[str, Any]:
     settings = load_settings("mqm")
     method, path = get_method(settings.method), shared_data / "mqm-ted-zhen" / "mqm_ted_zhen.tsv"
-    return kept(method.analyse(method.read(ResponsesFile(path), settings), settings))
+    return kept(document_of(method.analyse(method.read(ResponsesFile(path), settings), settings)))
 
 
 def cells_of(report: dict[str, Any], name: str) -> dict[Cell, dict[str, Cell]]:

@@ -97,6 +97,11 @@ class SpanData:
         return len(self.system)
 
     @property
+    def worker(self) -> Codes:
+        """The rater of each annotation, as other responses call it."""
+        return self.rater
+
+    @property
     def output(self) -> NDArray[np.int64]:
         """A code of each annotation's output, (n_annotations,)."""
         return self.segment.astype(np.int64) * len(self.systems) + self.system

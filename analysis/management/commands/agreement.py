@@ -1,7 +1,7 @@
 """`manage.py agreement RATINGS`: how far workers agree on what several of them judged."""
 
 from argparse import ArgumentParser
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from analysis.management.ratings_command import ALONE, RatingsCommand
@@ -10,6 +10,7 @@ from analysis.questions.coefficients import N_BINS
 from analysis.questions.reliability import NOT_KNOWN, agreement_section, measure_reliability
 from analysis.results.answers import Agreement, SharedCoefficients
 from analysis.results.exports import dump_json, to_text
+from analysis.results.result import AppliedTest
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.arguments import whole
 from evalsite.lib.errors import DomainError
@@ -54,14 +55,13 @@ class Command(RatingsCommand):
         if judgements is None:
             raise DomainError("nothing_shared", f"{path.name}: {NOT_KNOWN}")
         agreement = measure_reliability(judgements, options["bins"])
-        report = method.analyse(data, settings, self.say, brief=True)
-        said = [*(warning["message"] for warning in report["warnings"]), *report["notes"], *agreement.notes]
+        result = method.analyse(data, settings, self.say, brief=True)
+        said = [*(warning.message for warning in result.warnings), *result.notes, *agreement.notes]
         if not any(criterion.between.n_items for criterion in agreement.criteria):
             said.append(agreement_section(agreement).finding)
         for note in said:
             self.stderr.write(f"{path.name}: {note}")
-        test = {"preset": settings.preset, "alpha": settings.alpha}
-        test = report["summary"].get("worker_test", test)
+        test = asdict(result.summary.worker_test or AppliedTest(settings.preset, settings.alpha))
         return {"protocol": settings.protocol, "worker_test": test, "workers": options["workers"]}, agreement
 
 

@@ -13,12 +13,11 @@ from analysis.management.ratings_command import ALONE, RatingsCommand
 from analysis.methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings
 from analysis.questions import analyse_fully
-from analysis.results.exports import WORKBOOK, dump_json, make_workbook, to_latex, to_text, write_figures, write_report
-from analysis.results.reading import completed, printed, read_part, read_result
+from analysis.results.exports import WORKBOOK, dump_json, to_latex, to_text, to_xlsx, write_figures, write_report
+from analysis.results.reading import completed, concluded, printed
 from analysis.results.replication import compare_runs
 from analysis.results.result import Result
 from analysis.results.sections import Output
-from analysis.results.stored import Report
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
 from evalsite.lib.errors import DomainError
@@ -59,11 +58,11 @@ class Command(RatingsCommand):
         self._explains = options["explain"]
         found = self.by_task(options, self._analysed)
         if options["format"] == "json" and not options["explain"]:
-            tasks = {task: printed(*each) for task, each in found.items()}
+            tasks = {task: printed(result) for task, result in found.items()}
             self.stdout.write(dump_json(tasks.get(ALONE, {"tasks": tasks})), ending="")
 
-    def _analysed(self, options: dict[str, Any]) -> tuple[Report, list[str]]:
-        """Return the report and what it finds; print its tables, unless it is printed as JSON, and write them."""
+    def _analysed(self, options: dict[str, Any]) -> Result:
+        """Return the result; print its tables, unless it is printed as JSON, and write them."""
         if task := options.get("task"):
             if options["out"]:
                 options["out"] /= slugify(task, allow_unicode=True) or "task"
@@ -79,21 +78,20 @@ class Command(RatingsCommand):
         file = self.file_of(options["ratings"], options, extras)
         data = method.read(file, settings)
         if options["explain"]:
-            return {}, []
-        document = self._analyse(method, data, file, settings, is_brief=is_brief)
+            return Result()
+        result = self._analyse(method, data, file, settings, is_brief=is_brief)
         if original := options["compare"]:
             columns = {name: extras[name] for name in ("score_columns",) if name in extras}
             other = self.file_of(original, options, columns)
             without_groups = replace(settings, groups=())  # which the original may not have
             first = self._analyse(method, method.read(other, without_groups), other, without_groups, is_brief=True)
-            document["replication"] = to_json(compare_runs(read_part(first), read_part(document)))
-        document = document if is_brief else completed(document)
-        result = read_part(document) if is_brief else read_result(document)
-        self._print(document, result, options)
+            result = replace(result, own={**result.own, "replication": to_json(compare_runs(first, result))})
+        result = concluded(result) if is_brief else completed(result)
+        self._print(result, options)
         if options["out"]:
             for name, content in method.files(data).items():
                 (options["out"] / name).write_text(content, encoding="utf-8", newline="")
-        return document, result.findings
+        return result
 
     def tell(self, reading: Reading) -> None:
         """Say how a file was read, if that was asked for on standard output, with all steps."""
@@ -110,26 +108,26 @@ class Command(RatingsCommand):
 
     def _analyse(
         self, method: ResponseMethod, data: Any, file: ResponsesFile, settings: AnalysisSettings, *, is_brief: bool
-    ) -> dict[str, Any]:
+    ) -> Result:
         if is_brief:
-            document = method.analyse(data, settings, self.say, brief=True)
+            result = method.analyse(data, settings, self.say, brief=True)
         else:
             known = file.extras.get("metrics"), file.extras.get("sources", ())
-            document = analyse_fully(method, data, settings, self.say, *known)
-        for message in (*(warning["message"] for warning in document["warnings"]), *document["notes"]):
+            result = analyse_fully(method, data, settings, self.say, *known)
+        for message in (*(warning.message for warning in result.warnings), *result.notes):
             self.stderr.write(f"{file.path.name}: {message}")
-        return document
+        return result
 
-    def _print(self, document: Report, result: Result, options: dict[str, Any]) -> None:
+    def _print(self, result: Result, options: dict[str, Any]) -> None:
         for notice in result.summary.dialogues.notices if result.summary.dialogues else []:
             self.stderr.write(notice)
         if options["out"]:
             self.say("Writing tables")
-            write_report(options["out"], document)
-            make_workbook(options["out"], WORKBOOK)
+            write_report(options["out"], result)
+            (options["out"] / WORKBOOK).write_bytes(to_xlsx(result.tables_in(Output.FILES)))
             if not options["no_figures"]:
                 self.say("Drawing figures")
-                write_figures(options["out"], document)
+                write_figures(options["out"], result)
         if options["format"] == "json":
             return
         tables = result.tables_in(Output.TERMINAL)
@@ -138,6 +136,6 @@ class Command(RatingsCommand):
             return
         if result.headline:
             self.stdout.write(result.headline)
-        for entry in document.get("groups", []):
+        for entry in result.own.get("groups", []):
             self.stdout.write(" ".join(entry["said"]))
         self.stdout.write("\n".join(map(to_text, tables)), ending="")

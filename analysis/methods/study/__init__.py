@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from analysis.methods.study.study import Study
+from analysis.results.result import Result
 from analysis.results.sections import Section
-from analysis.results.stored import Report
 from evalsite.lib.plugins import listed, load
 
 
@@ -35,8 +35,8 @@ class Method(ABC):
         return {}
 
     @abstractmethod
-    def sections(self, report: Report) -> list[Section]:
-        """Return the sections of a report; none where it holds nothing of this method."""
+    def sections(self, result: Result) -> list[Section]:
+        """Return the sections of a result; none where it holds nothing of this method."""
 
 
 def list_methods() -> list[Method]:

@@ -10,6 +10,7 @@ from analysis.data.dialogues.rows import OPINIONS, Chat
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
+from analysis.results.result import Result
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.contrasts import Contrast, contrast
@@ -72,9 +73,9 @@ class Contrasts(Method):
         ]
         return {self.slug: found}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the differences between groups of chats, if there are any two groups."""
-        found = report.get(self.slug)
+        found = result.own.get(self.slug)
         if not found:
             return []
         known = {name: found[name] for name in _TITLES if sum(n > 0 for n in found[name]["n"]) > 1}

@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Output, Section, Table
 from analysis.results.stored import Report
 from analysis.stats.core_statistics import WorkCount, cost_of, count_work
@@ -54,9 +55,9 @@ class CoreStatistics(Method):
             }
         return {self.slug: found}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return numbers of workers, HITs and ratings, how long HITs took, and what they cost."""
-        found = report.get(self.slug)
+        found = result.own.get(self.slug)
         if not found:
             return []
         tables = [_counts_table(found["groups"]), _effort_table(found["groups"])]

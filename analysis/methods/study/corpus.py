@@ -7,6 +7,7 @@ from analysis.data.dialogues.corpus import MEASURES, describe_lengths
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import palette, short_label
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Range, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.quality import Verdict
@@ -41,9 +42,9 @@ class CorpusComparison(Method):
         found = {name: describe_lengths(chats) for name, chats in groups.items() if chats}
         return {self.slug: {"groups": found, "corpus": study.settings.corpus}} if found else {}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return lengths of chats and inputs beside those of the corpus."""
-        found = report.get(self.slug)
+        found = result.own.get(self.slug)
         if not found:
             return []
         name = found["corpus"]["name"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.results.curves import short_label
+from analysis.results.result import Result
 from analysis.results.sections import COLUMN_IN, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
@@ -34,10 +35,10 @@ class BetweenCriteria(Method):
         """Return `between_criteria`: correlations over systems, and `regressions` if there are several criteria."""
         return {self.slug: _between_criteria(study) | {"regressions": _regressions(study)}}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return correlations of criteria, and which one drives the overall impression."""
         # Reports of earlier versions have the correlations with the agreement of workers.
-        found = report.get(self.slug) or report.get("reliability", {}).get("criteria")
+        found = result.own.get(self.slug) or result.own.get("reliability", {}).get("criteria")
         if not found:
             return []
         return [*_criteria_section(found), *_drivers_section(found.get("regressions"))]

@@ -8,6 +8,7 @@ from analysis.data.dialogues.summary import ALL, CLOUD, FAILED, LENGTHS, PASSED,
 from analysis.data.dialogues.topics import can_draw
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
+from analysis.results.result import Result
 from analysis.results.sections import (
     COLUMN_IN,
     Cell,
@@ -64,9 +65,9 @@ class Dialogue(Method):
         is_tested = study.settings.preset != NO_TEST
         return {"dialogues": summarise_dialogues(study.dialogues, groups, is_degraded, is_tested=is_tested)}
 
-    def sections(self, report: Mapping[str, Any]) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return opinions, workers and time, lengths, changes of topic, topics and their words."""
-        found = report["summary"].get("dialogues")
+        found = result.own_summary.get("dialogues")
         if not found:
             return []
         shown = [section(found) for section in (_opinions, _time, _lengths, _changes, _words, _topics)]

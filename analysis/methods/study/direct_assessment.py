@@ -12,7 +12,7 @@ from analysis.results.agreement_figures import draw_heat, draw_heat_scale, heat_
 from analysis.results.curves import short_label
 from analysis.results.result import Comparison, Result
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
-from analysis.results.stored import Report, result_of
+from analysis.results.stored import Report
 from analysis.results.values import RankedSystem, Ranking, get_ranking
 from analysis.results.words import N_COUNTS
 from analysis.stats.conduct import References
@@ -94,15 +94,14 @@ class DirectAssessment(Method):
         intervals = {study.loaded.systems[code]: [None, None] for code in study.order}
         return {"intervals": intervals, "worker_table": _worker_table(study)}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return ranking, raw means, distribution of z, significance and workers."""
-        result = result_of(report)
         return [
             Section("ranking", "Ranking", tables=[systems_table(result), compact_table(result)], page=FIRST_PAGE),
             Section("raw", "Raw means", tables=_raw_tables(result), page=FIRST_PAGE),
             _significance(result),
             *_workers(result),
-            _boxes(report["boxes"]),
+            _boxes(result.own["boxes"]),
         ]
 
 
@@ -370,7 +369,13 @@ def _workers(result: Result) -> list[Section]:
 def workers_table(result: Result) -> Table:
     """Return the workers: p, verdict and what it rests on."""
     references = result.summary.references
-    columns = [Column("worker"), Column("verdict"), Column("p", 4, is_p=True), Column("assignments"), Column("ratings")]
+    columns = [
+        Column("worker", is_worker=True),
+        Column("verdict"),
+        Column("p", 4, is_p=True),
+        Column("assignments"),
+        Column("ratings"),
+    ]
     columns += [Column("compared"), Column("mean", 1), Column("sd", 1)]
     columns += [Column("reference mean", 1), Column("reference distance", 1)] if references else []
     keys = ["worker", "verdict", "p", "n_assignments", "n_ratings", "n_compared", "mean", "sd"]

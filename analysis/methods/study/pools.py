@@ -8,8 +8,8 @@ import numpy as np
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
 from analysis.questions.pools import SEED, ComparedPools, Pool, pools_section, score_pools
+from analysis.results.result import Result
 from analysis.results.sections import Section
-from analysis.results.stored import Report
 from analysis.stats.pipeline import observe_ratings
 from analysis.stats.pools import N_DIVISIONS, WorkerSums, resample_workers, sum_by_worker
 from analysis.stats.ratings import Codes, Floats, or_nan
@@ -38,9 +38,9 @@ class Pools(Method):
         pools = _pools(study, sums)
         return {"resampled": _resampled(study, sums), **({self.slug: to_json(pools)} if pools else {})}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return how far pools of workers agree, if workers belong to some."""
-        if not (found := report.get(self.slug)):
+        if not (found := result.own.get(self.slug)):
             return []
         # Results of before called the scores by what they are
         pools = [{"scores": pool["z"], **pool} if "z" in pool else pool for pool in found["pools"]]

@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.methods.study.study import Study
-from analysis.results.stored import Report
+from analysis.results.result import Result, Summary, SystemResult
 from analysis.stats.pipeline import observe_by
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.scores import Standardisation, Unit, reverse_negative, score_systems, standardise
 from campaigns.design.composition import ANALYSED, Kind
 
 
-def rank_otherwise(study: Study) -> Iterator[tuple[str, Report]]:
+def rank_otherwise(study: Study) -> Iterator[tuple[str, Result]]:
     """Yield what other ways to score systems are called, and the ranking by each."""
     systems, ratings, analysis = study.loaded.systems, study.ratings, study.analysis
     design = study.settings.design(study.loaded.workers)
 
-    def ranked(unit: Unit, standardisation: Standardisation) -> Report:
+    def ranked(unit: Unit, standardisation: Standardisation) -> Result:
         otherwise = replace(analysis, standardisation=standardisation)
         observed = observe_by(ratings, replace(design, unit=unit), otherwise)
         return ranking_of(systems, score_systems(observed, ratings.n_systems).z)
@@ -52,9 +52,8 @@ def _standardisations(study: Study) -> Iterator[tuple[str, Standardisation]]:
 
 def ranking_of(
     systems: Sequence[str], scores: Floats, n: Codes | None = None, *, is_standardised: bool = True
-) -> Report:
-    """Return a report of scores, (n_systems,), and of how many observations, (n_systems,), each is of."""
-    rows = [{"system": name, "score": or_none(score)} for name, score in zip(systems, scores, strict=True)]
-    if n is not None:
-        rows = [row | {"n": int(of)} for row, of in zip(rows, n, strict=True)]
-    return {"summary": {"systems": rows, "is_standardised": is_standardised}}
+) -> Result:
+    """Return the ranking of scores, (n_systems,), and of how many observations, (n_systems,), each is of."""
+    counts = [0] * len(systems) if n is None else n.tolist()
+    rows = [SystemResult(name, or_none(z), n=of) for name, z, of in zip(systems, scores, counts, strict=True)]
+    return Result(Summary(rows, is_standardised=is_standardised))

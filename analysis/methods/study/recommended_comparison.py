@@ -19,8 +19,8 @@ from analysis.results.procedures import (
     procedure_tables,
     recommended_of,
 )
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Output, Section, Table
-from analysis.results.stored import Report
 from analysis.results.words import PROCEDURES, looks_in_words
 from analysis.stats.inference import Comparison, TooLargeError, rank_intervals
 from analysis.stats.procedures import ALPHA, Procedure, compare_beside
@@ -78,9 +78,9 @@ class RecommendedComparison(Method):
         ]
         return {self.slug: to_json(replace(known, pairs=pairs, refused={**known.refused, **beside.refused}))}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return a conclusion for each pair of systems, and the ranks that each may have."""
-        found = recommended_of(report)
+        found = recommended_of(result)
         if not found or not found.pairs:
             return []
         tables = [_pairs_in_files(found), _pairs_shown(found), *procedure_tables(found), _ranks(found)]

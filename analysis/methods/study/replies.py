@@ -9,6 +9,7 @@ from analysis.data.ratings.scales import FULL
 from analysis.methods.clusters import in_words, with_several
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
+from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
@@ -35,9 +36,9 @@ class Replies(Method):
         found = (_criterion(study, replies, rows, code) for code in np.unique(replies.criterion[rows]).tolist())
         return {self.slug: list(found)}
 
-    def sections(self, report: Report) -> list[Section]:
+    def sections(self, result: Result) -> list[Section]:
         """Return the means of chatbots and the differences of every two, on each criterion."""
-        found = report.get(self.slug)
+        found = result.own.get(self.slug)
         return [_section(found)] if found else []
 
 

@@ -1,21 +1,22 @@
-"""Simulated campaigns as their reports show them, and how often they find differences."""
+"""Simulated campaigns as their results show them, and how often they find differences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results.result import Pair, Result
 from analysis.stats.designs import PlannedDesign
 from analysis.stats.power import P_BELOW, Power, power_of_campaigns
 from campaigns.design.worker_test import NO_TEST
 
 
 class Campaign(NamedTuple):
-    """What a simulated campaign shows: pairs of systems as reports have them, workers who count, counts by system."""
+    """What a simulated campaign shows: pairs of systems as results have them, workers who count, counts by system."""
 
-    pairs: list[dict[str, Any]]
+    pairs: Sequence[Pair]
     n_workers: int
     n_of_system: Sequence[float] | NDArray[np.integer]
 
@@ -25,15 +26,17 @@ def names(letter: str, n: int) -> list[str]:
     return [f"{letter}{k:06d}" for k in range(n)]
 
 
-def of_report(report: Mapping[str, Any], design: PlannedDesign, count: str | None = None) -> Campaign:
-    """Return what a report of a simulated campaign shows.
+def of_result(result: Result, design: PlannedDesign, count: str | None = None) -> Campaign:
+    """Return what the result of a simulated campaign shows.
 
-    `count`: what of its summary is what counts of all systems; None: `n` of each system is what counts of it.
+    `count`: what of its own summary is what counts of all systems; None: `n` of each system is what counts of it.
     """
-    summary = report["summary"]
-    n_workers = design.n_workers if design.worker_test == NO_TEST else summary["workers"]["passed"]
-    n_of_system = [row["n"] for row in summary["systems"]] if count is None else [summary[count] / design.n_systems]
-    return Campaign(report["pairs"], n_workers, n_of_system)
+    tested = result.summary.workers
+    n_workers = design.n_workers if design.worker_test == NO_TEST or not tested else tested.passed
+    n_of = (
+        [row.n for row in result.summary.systems] if count is None else [result.own_summary[count] / design.n_systems]
+    )
+    return Campaign(result.pairs, n_workers, n_of)
 
 
 def power_of_designs(
@@ -48,14 +51,15 @@ def _found(campaign: Campaign, n_systems: int) -> tuple[float, float, float, flo
     """Return the share of neighbours that a campaign finds, alone and after Holm's correction, the mean half width of
     their intervals, workers who count, and the mean of what counts of a system.
     """
-    pairs = {tuple(row["systems"]): row for row in campaign.pairs}
+    pairs = {pair.systems: pair for pair in campaign.pairs}
     alone, corrected, widths = 0, 0, []
     for better, worse in pairwise(names("s", n_systems)):
-        if row := pairs.get((better, worse)):
-            alone += row["p"] is not None and row["p"] / 2 < P_BELOW
-            corrected += row["p_holm"] is not None and row["p_holm"] < P_BELOW
-        if (row := row or pairs.get((worse, better))) and row["interval"][0] is not None:
-            widths.append((row["interval"][1] - row["interval"][0]) / 2)
+        if pair := pairs.get((better, worse)):
+            alone += pair.p is not None and pair.p / 2 < P_BELOW
+            corrected += pair.p_holm is not None and pair.p_holm < P_BELOW
+        low, high = pair.interval if (pair := pair or pairs.get((worse, better))) else (None, None)
+        if low is not None and high is not None:
+            widths.append((high - low) / 2)
     n = n_systems - 1
     width = float(np.mean(widths)) if widths else np.nan
     return alone / n, corrected / n, width, campaign.n_workers, float(np.mean(campaign.n_of_system))

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from analysis.data.responses import Responses
-from analysis.methods import Report
 from analysis.methods.edits import CRITERION, Edits, PostEdits
 from analysis.methods.settings import AnalysisSettings
 from analysis.planning.methods.planned import SimulatedMethod
 from analysis.planning.methods.scores import long_rows
 from analysis.planning.methods.shares import OfShares, simulate_shares
+from analysis.results.result import Result
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.ratings import Floats
 
@@ -64,6 +64,6 @@ class PlannedEdits(OfShares, SimulatedMethod[EditedRows]):
         """Return numbers of edits."""
         return simulate_edits(design, model, self.quality(design, model), rng)
 
-    def report(self, data: EditedRows, settings: AnalysisSettings) -> Report:
+    def result(self, data: EditedRows, settings: AnalysisSettings) -> Result:
         """Return the report of edits that need not be counted in texts."""
-        return PostEdits().report_of(data.rows, data.edits, settings)
+        return PostEdits().result_of(data.rows, data.edits, settings)

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from analysis.methods import Report, ResponseMethod
+from analysis.methods import ResponseMethod
 from analysis.methods.settings import AnalysisSettings
-from analysis.planning.methods.campaigns import of_report, power_of_designs
+from analysis.planning.methods.campaigns import of_result, power_of_designs
+from analysis.results.result import Result
 from analysis.results.sections import Cell
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.power import P_BELOW, Power
@@ -130,7 +131,7 @@ class PlannedMethod(ABC):
 class SimulatedMethod(PlannedMethod, Generic[Data]):
     """A method whose campaigns are simulated as its `Data`, and analysed by its `method`, briefly.
 
-    `count`: as of `of_report`. `scale`: what half widths of reports are multiplied by to be in `unit`.
+    `count`: as of `of_result`. `scale`: what half widths of results are multiplied by to be in `unit`.
     """
 
     method: ClassVar[type[ResponseMethod[Any]]]
@@ -150,13 +151,13 @@ class SimulatedMethod(PlannedMethod, Generic[Data]):
         settings = self.settings(design)
 
         def campaign(rng: np.random.Generator) -> Any:
-            return of_report(self.report(self.simulate(design, model, rng), settings), design, self.count)
+            return of_result(self.result(self.simulate(design, model, rng), settings), design, self.count)
 
         found = power_of_designs(design, campaign, n_simulations, seed)
         return replace(found, half_width=self.scale * found.half_width)
 
-    def report(self, data: Data, settings: AnalysisSettings) -> Report:
-        """Return the brief report of a simulated campaign."""
+    def result(self, data: Data, settings: AnalysisSettings) -> Result:
+        """Return the brief result of a simulated campaign."""
         return self.method().analyse(data, settings, brief=True)
 
 

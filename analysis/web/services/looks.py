@@ -18,7 +18,6 @@ from analysis.methods import ResponsesFile, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.models import Look
 from analysis.results.result import Pair, Result
-from analysis.results.stored import result_of
 from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of, weights_column
 from analysis.web.queries.finished_work import read_work, write_responses
 from annotation.export.tables import table_of
@@ -117,7 +116,7 @@ def _compare(campaign: Campaign) -> tuple[Result, int] | None:
         data = method.read(ResponsesFile(Path(copy.name)), settings)
     if isinstance(data, StudyData):  # whose weights are not in the table
         data = replace(data, work=read_work(campaign, set(data.loaded.assignments)))
-    return result_of(method.analyse(data, settings, brief=True)), n_assignments
+    return method.analyse(data, settings, brief=True), n_assignments
 
 
 def _undecided(look: Look, key: Mapping[str, int]) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +20,14 @@ from analysis.methods.settings import AnalysisSettings, from_json
 from analysis.methods.study.report import first_report, report
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.questions import Asked, analyse_fully, with_answers
-from analysis.results.anonymity import anonymise, anonymous_report, workers_of
+from analysis.results.anonymity import anonymise, anonymous_report
 from analysis.results.exports import dump_json, write_report
 from analysis.results.paper import heds
 from analysis.results.paper.statement import data_statement
 from analysis.results.paper.texts import paper_texts
-from analysis.results.reading import completed, read_result
-from analysis.results.result import Result
+from analysis.results.reading import completed
+from analysis.results.result import Notice, Result
+from analysis.results.stored import as_result, document_of, result_of
 from analysis.web.queries.campaigns import get_answers
 from analysis.web.queries.facts import get_facts
 from analysis.web.queries.finished_work import read_dialogues, read_source_words, read_work
@@ -155,12 +156,11 @@ Saving = Callable[[], AbstractContextManager[None]]
 
 
 class _Analysed(NamedTuple):
-    """What an analysis gave: its report, the workers that it is about, and what writes its package."""
+    """What an analysis gave: its result, the workers that it is about, and what writes its package."""
 
-    report: dict[str, Any]
-    fingerprint: str
+    result: Result
     workers: Collection[str]
-    write_package: Callable[[Path, dict[str, Any], Mapping[str, str], Mapping[str, str]], None]
+    write_package: Callable[[Path, Result, Mapping[str, str], Mapping[str, str]], None]
 
 
 def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
@@ -189,17 +189,17 @@ def execute_run(*, run: AnalysisRun, on_stage: Stage, saving: Saving) -> None:
         raise
     with media.new_folder(run.folder) as draft:
         names = anonymise(found.workers)
-        report = completed(found.report)
-        anonymous = anonymous_report(report, names)
+        report = document_of(completed(found.result))
+        anonymous = result_of(anonymous_report(report, names))
         on_stage("Writing tables")
         write_report(draft, anonymous)
         on_stage("Writing the replication package")
-        found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, read_result(anonymous)))
+        found.write_package(draft / "package.zip", anonymous, names, _texts(campaign, anonymous))
         with saving():  # nothing is uploaded for a job that another worker has now
             pass
         keep = media.ready(draft, run.folder)
         run.report, run.first_report = report, None
-        run.fingerprint, run.problems = found.fingerprint, None
+        run.fingerprint, run.problems = found.result.fingerprint, None
         run.finished_at = timezone.now()
         with saving():
             run.save(update_fields=["report", "first_report", "fingerprint", "problems", "finished_at"])
@@ -230,11 +230,11 @@ def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage
     with saving():
         run.save(update_fields=["first_report"])
     on_stage("Bootstrap intervals")
-    document = report(study, first)
-    document = with_answers(Asked(method, data, settings, document, data.metrics, source_words), on_stage)
+    result = as_result(report(study, first))
+    result = with_answers(Asked(method, data, settings, result, data.metrics, source_words), on_stage)
     workers = {*loaded.workers, *(dialogues.workers if dialogues else ())}
     write = partial(write_package, study=study, source_words=source_words)
-    return _Analysed(document, loaded.fingerprint, workers, write)
+    return _Analysed(result, workers, write)
 
 
 def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage, saving: Saving) -> _Analysed:
@@ -249,11 +249,12 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
     on_stage("Analysing the responses")
     metrics, campaign = load_scores_of(run), file.campaign
     source_words = read_source_words(campaign) if campaign and "sources" in method.takes else []
-    document = analyse_fully(method, data, settings, on_stage, metrics, source_words)
-    document["warnings"] = [*(asdict(each) for each in _said_before(run)), *document["warnings"]]
-    workers = {*workers_in(table), *workers_of(document)}
+    result = analyse_fully(method, data, settings, on_stage, metrics, source_words)
+    before = [Notice(each.message, each.code, each.count) for each in _said_before(run)]
+    result = replace(result, warnings=[*before, *result.warnings])
+    workers = {*workers_in(table), *(row.worker for row in result.workers)}
     write = partial(write_responses_package, table=table, metrics=metrics, source_words=source_words)
-    return _Analysed(document, document.get("fingerprint", ""), workers, write)
+    return _Analysed(result, workers, write)
 
 
 # How a method's runs are analysed that need more than their file.

@@ -72,7 +72,7 @@ def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> ChosenResult
 def _show(request: SignedInRequest, chosen: ChosenResults, context: dict[str, Any]) -> HttpResponse:
     found, query = compare_chosen(chosen), _query(chosen)
     fixed = None if context.get("is_free") else chosen.first
-    method = method_of({"settings": fixed.settings}).slug if fixed else None
+    method = method_of(fixed.settings).slug if fixed else None
     context |= {
         "first": chosen.first,
         "second": chosen.second,

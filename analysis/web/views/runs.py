@@ -69,7 +69,7 @@ def change_settings(request: SignedInRequest, found: AnalysisRun) -> HttpRespons
 
 def _change_form(found: AnalysisRun, data: Any = None) -> ChangeForm:
     """Return the form of other settings for a run."""
-    method, initial = method_of({"settings": found.settings}), ChangeForm.initial_of(found.settings)
+    method, initial = method_of(found.settings), ChangeForm.initial_of(found.settings)
     return ChangeForm(method, data, columns=queries.group_columns(found.ratings_file, method), initial=initial)
 
 

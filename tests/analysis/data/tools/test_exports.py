@@ -12,6 +12,7 @@ from analysis.data.spans.weights import DEFAULTS
 from analysis.data.tools import Wanted, find_made, read_made
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.recognition import recognise
+from analysis.results.stored import document_of
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
 from tests.analysis.data.tools.test_reading import EXAMPLES, ORDER, means, scores
@@ -88,7 +89,9 @@ def test_a_file_is_analysed_from_beginning_to_end(name: str, method: str, column
     choices = Choices(columns=columns)
     settings = recognise(EXAMPLES / name, choices)
     analyses = get_method(settings.method)
-    report = analyses.analyse(analyses.read(ResponsesFile(EXAMPLES / name, choices=choices), settings), settings)
+    report = document_of(
+        analyses.analyse(analyses.read(ResponsesFile(EXAMPLES / name, choices=choices), settings), settings)
+    )
     assert {row["system"] for row in report["summary"]["systems"]} == set(ORDER)
 
 

@@ -21,6 +21,7 @@ from analysis.data.tools import Wanted, find_made, read_made
 from analysis.data.votes import load_votes
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
+from analysis.results.stored import document_of
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
@@ -53,7 +54,7 @@ def reported(name: str, protocol: str) -> dict:
     if protocol == "esa":  # of few segments nobody passes
         settings = replace(settings, preset=NO_TEST)
     method = get_method(settings.method)
-    return method.analyse(method.read(ResponsesFile(EXAMPLES / name), settings), settings)
+    return document_of(method.analyse(method.read(ResponsesFile(EXAMPLES / name), settings), settings))
 
 
 def test_appraise_esa_scores_are_those_of_segments_of_documents_whatever_their_number_in_a_task():
