@@ -136,7 +136,6 @@ def test_the_hits_still_needed_are_those_that_the_pilot_lacks(pilot):
         (("--items", 200), "there are 120 outputs"),
         (("--degraded", 3), "Nobody can pass the worker test"),
         (("--workers", 5000), "at most 2,000"),
-        (("--pilot", "nothing.csv"), "needs --protocol"),
         (("--pilot", "nothing.csv", "--protocol", "qg"), "nothing.csv"),
         (("--target", 0.04), "must lie between"),
         (("--workers-per-hit", 20), "20 different workers"),

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -16,20 +15,13 @@ from analysis.data.describing import Reading
 from analysis.data.finding import read_chosen
 from analysis.data.layout import SHAPES
 from analysis.data.ratings.scales import SCALE_CODES
-from analysis.data.ratings.sources import load_sources
 from analysis.data.tasks import SeveralTasksError
-from analysis.methods import ResponsesFile, get_method
-from analysis.methods.direct_assessment import DirectAssessmentMethod
-from analysis.methods.recognition import recognise
-from analysis.methods.settings import AnalysisSettings, load_settings
-from analysis.methods.study.report import explain
-from analysis.methods.study.study import Study
-from analysis.metrics.loading import load_segment_scores
 from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import WINDOWS_1252, Opening, TableError
 from evalsite.lib.tables.archives import unpack
 from evalsite.lib.tables.errors import shorten
+from evalsite.library.data import Data, open_data
 
 _SCALE_HINT = (
     "The option for it is --scale LOW HIGH, for instance --scale 1 5, or --scale 0 100 for scores as they are."
@@ -94,19 +86,9 @@ def _opening(options: Mapping[str, Any]) -> Opening | None:
     return None if opening.says_nothing else opening
 
 
-def no_scores(file: str, protocol: str) -> DomainError:
-    """Return the error of responses that are no scores of single outputs."""
-    message = (
-        f"{file}: responses of the protocol {protocol} are only analysed by evalsite analyse. Choose a protocol whose "
-        "outputs are scored one by one, such as custom."
-    )
-    return DomainError("no_scores", message)
-
-
 ALONE = ""
 """What the task of a file is called that has only one."""
 _Found = TypeVar("_Found")
-_OTHER_FILES = ("dialogues", "assignments", "metrics")
 
 
 @contextmanager
@@ -156,15 +138,20 @@ class RatingsCommand(BaseCommand, ABC):
                 options["ratings"], *options["more"] = (unpack(each, Path(folder), each.name)[0] for each in given)
             self.run(options)
 
-    def file_of(self, path: Path, options: dict[str, Any], extras: Mapping[str, Any]) -> ResponsesFile:
-        """Return a file of responses as the options describe it, with what files of `extras` say of its outputs."""
-        choices, loaded = choices_of(options, self.tell), dict(extras)
-        if scores := extras.get("metrics"):
-            encoding = choices.for_file(scores).encoding
-            loaded["metrics"] = load_segment_scores(scores, has_metrics=True, encoding=encoding)
-        if sources := extras.get("sources"):
-            loaded["sources"] = load_sources(sources, choices.encoding)
-        return ResponsesFile(path, choices, loaded)
+    def data_of(self, options: dict[str, Any]) -> Data:
+        """Return the responses that the options describe; say on standard error by which protocol they are read."""
+        path, scale = options["ratings"], options["scale"]
+        method = options["protocol"] or None
+        data = open_data(
+            path,
+            choices_of(options, self.tell),
+            method,
+            scale=tuple(scale) if scale else None,
+            score_columns=options["score_columns"],
+        )
+        if data.is_guessed and options.get("task") is None:
+            self.stderr.write(f"{path.name}: analysed by the protocol {data.method}.")
+        return data
 
     def by_task(self, options: dict[str, Any], do: Callable[[dict[str, Any]], _Found]) -> dict[str, _Found]:
         """Return what `do` returns of the options, by `ALONE`; of a file with several tasks, of each by itself."""
@@ -181,45 +168,6 @@ class RatingsCommand(BaseCommand, ABC):
     @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
         """Do what the command does."""
-
-    def settings_of(self, options: dict[str, Any]) -> AnalysisSettings:
-        """Return the protocol's settings with what the command line changes."""
-        changes = {
-            "preset": options["worker_test"],
-            "alpha": options["alpha"],
-            "unit": options.get("unit"),
-            "comparison": options.get("comparison"),
-            "groups": tuple(options.get("groups") or ()) or None,
-            "workers_planned": options.get("workers_planned"),
-        }
-        if options["protocol"]:
-            settings = load_settings(options["protocol"])
-        else:
-            settings = recognise(options["ratings"], choices_of(options))
-            if options.get("task") is None:
-                self.stderr.write(f"{options['ratings'].name}: analysed by the protocol {settings.protocol}.")
-        changed = replace(settings, **{name: value for name, value in changes.items() if value is not None})
-        return changed.on_scale(tuple(options["scale"]) if options["scale"] else None)
-
-    def read_study(
-        self, path: Path, settings: AnalysisSettings, options: dict[str, Any], *, alone: bool = False
-    ) -> Study:
-        """Return the analysis of a file; what is surprising about it goes to standard error.
-
-        `alone`: without the chats, working times and scores of metrics that the options name.
-        """
-        method = get_method(settings.method)
-        if not isinstance(method, DirectAssessmentMethod):
-            raise no_scores(path.name, settings.protocol)
-        named = ("score_columns",) if alone else ("score_columns", *_OTHER_FILES)
-        extras = {name: options[name] for name in named if options.get(name)}
-        data = method.read(self.file_of(path, options, extras), settings)
-        for warning in data.loaded.warnings:
-            self.stderr.write(f"{path.name}: {warning.message}")
-        study = method.study(data, settings, self.say)
-        for note in explain(study):
-            self.stderr.write(f"{path.name}: {note}")
-        return study
 
     def say(self, stage: str) -> None:
         """Tell a person who watches what is being done."""

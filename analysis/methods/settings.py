@@ -144,6 +144,10 @@ class AnalysisSettings:
             return self
         return replace(self, scale=scale, criteria=tuple(replace(each, scale=None) for each in self.criteria))
 
+    def with_test(self, preset: str | None = None, alpha: float | None = None) -> "AnalysisSettings":
+        """Return these settings with another worker test, or another α; unchanged for None."""
+        return replace(self, preset=preset or self.preset, alpha=self.alpha if alpha is None else alpha)
+
     @property
     def is_scale_said(self) -> bool:
         """Whether somebody has said on which scale scores are."""

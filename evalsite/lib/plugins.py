@@ -2,7 +2,7 @@
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -52,7 +52,7 @@ def listed(setting: str) -> Any:
 
 
 @cache
-def _entry_points() -> EntryPoints:
+def _entry_points() -> Any:
     return entry_points()  # reads a file of each package that is installed
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +14,11 @@ from analysis.metrics.loading import load_segment_scores
 from analysis.questions import analyse_fully
 from analysis.results import exports
 from analysis.results.answers import Agreement, Refusal, SurvivingRanking, read_answer
-from analysis.results.reading import completed, printed, read_part, read_result
+from analysis.results.reading import completed, concluded, printed
 from analysis.results.replication import RunAgreement, compare_runs
 from analysis.results.result import Result
-from analysis.results.sections import Figure, Picture
+from analysis.results.sections import Figure, Output, Picture
+from analysis.results.stored import document_of
 from evalsite.lib.errors import DomainError
 from evalsite.lib.typed_json import to_json
 from evalsite.library.data import Data, Method, read, response_method
@@ -33,14 +33,10 @@ Named = TypeVar("Named", Frame, Drawing)
 class Analysis:
     """What `analyse` returns: what responses say of systems and workers. Print it to read its findings."""
 
-    def __init__(self, data: Data, settings: AnalysisSettings, report: Mapping[str, Any], *, is_brief: bool) -> None:
-        self.data, self.settings, self.report = data, settings, report
-        self._is_brief = is_brief
-
-    @cached_property
-    def result(self) -> Result:
-        """The whole result as one typed value."""
-        return read_part(self.report) if self._is_brief else read_result(self.report)
+    def __init__(
+        self, data: Data, settings: AnalysisSettings, result: Result, original: "Analysis | None" = None
+    ) -> None:
+        self.data, self.settings, self.result, self.original = data, settings, result, original
 
     def __repr__(self) -> str:
         return "\n".join([*self.findings, "", repr(self.systems)])
@@ -131,12 +127,12 @@ class Analysis:
     @property
     def figures(self) -> list[Drawing]:
         """The ranking with its intervals, and every figure of the result."""
-        texts = exports.dump_json(self.report)
+        texts = exports.dump_json(document_of(self.result))
         return [Drawing(figure, texts) for figure in (self._ranking(), *self.result.figures)]
 
     def _ranking(self) -> Figure:
         measure = self.result.words.one
-        scored = [row for row in self.report["summary"]["systems"] if row["score"] is not None]
+        scored = [row for row in self.result.summary.systems if row.score is not None]
         alt = f"{measure} of each system, with 95 % intervals; `systems` has the numbers."
         return Figure("ranking", "Systems", Picture.of(draw_scores, scored, measure), alt)
 
@@ -179,17 +175,17 @@ class Analysis:
 
     def to_json(self) -> dict[str, Any]:
         """Return findings, systems, pairs and groups as `evalsite analyse --format json` prints them."""
-        return printed(self.report, self.findings)
+        return printed(self.result)
 
     def write(self, folder: str | Path, *, figures: bool = True) -> Path:
         """Write the report, tables (CSV, LaTeX, Excel) and figures (SVG, PDF, PNG) into a folder; return its path."""
         folder = Path(folder)
-        exports.write_report(folder, self.report)
-        exports.make_workbook(folder, exports.WORKBOOK)
+        exports.write_report(folder, self.result)
+        (folder / exports.WORKBOOK).write_bytes(exports.to_xlsx(self.result.tables_in(Output.FILES)))
         for name, content in response_method(self.settings).files(self.data.responses).items():
             (folder / name).write_text(content, encoding="utf-8", newline="")
         if figures:
-            exports.write_figures(folder, self.report)
+            exports.write_figures(folder, self.result)
         return folder
 
 
@@ -276,32 +272,41 @@ def analyse(
     _refuse_unused(found, {**named, **others, "corpus": corpus, "score_columns": data.score_columns})
     if corpus is not None:
         settings = replace(settings, corpus=load_corpus(_file(corpus, data)))
-    extras = _extras(data, {name: source for name, source in others.items() if source is not None})
+    extras = load_extras(data, {name: source for name, source in others.items() if source is not None})
     file = data.file(extras)
     changed = settings is not data.settings or extras
     responses = found.read(file, settings) if changed else data.responses
     if brief:
-        report = found.analyse(responses, settings, progress, brief=True)
+        result = found.analyse(responses, settings, progress, brief=True)
     else:
-        report = analyse_fully(found, responses, settings, progress, extras.get("metrics"), extras.get("sources", ()))
-    if original is not None:
-        first = original if isinstance(original, Analysis) else analyse(original, data.method, brief=True)
-        report = {**report, "replication": to_json(compare_runs(first.result, read_part(report)))}
-    return Analysis(data, settings, report if brief else completed(report), is_brief=brief)
+        result = analyse_fully(found, responses, settings, progress, extras.get("metrics"), extras.get("sources", ()))
+    first = None if original is None else _original(original, data, settings)
+    if first:
+        result = replace(result, own={**result.own, "replication": to_json(compare_runs(first.result, result))})
+    return Analysis(data, settings, concluded(result) if brief else completed(result), first)
+
+
+def _original(original: Any, data: Data, settings: AnalysisSettings) -> "Analysis":
+    """Return the analysis of the run that others replicate; of a file, as they are read, without groups."""
+    if isinstance(original, Analysis):
+        return original
+    without_groups = replace(settings, groups=())
+    return analyse(replace(data, path=_file(original, data), settings=without_groups, readings=[]), brief=True)
 
 
 def _refuse_unused(method: ResponseMethod[Any], given: Mapping[str, Any]) -> None:
     """Raise DomainError for an option that the method would not use."""
     for name in OPTIONS:
         if name not in method.takes and given.get(name) not in (None, (), []):
-            raise DomainError("unused_option", f"“{name}” says nothing about {method.slug}. Leave it out.")
+            option = name.replace("_", "-")
+            raise DomainError("unused_option", f"“{option}” says nothing about {method.slug}. Leave it out.")
 
 
 def _file(source: Any, data: Data) -> Path:
     return as_file(source, data.folder.path) if data.folder else Path(source)
 
 
-def _extras(data: Data, sources: Mapping[str, Any]) -> dict[str, Any]:
+def load_extras(data: Data, sources: Mapping[str, Any]) -> dict[str, Any]:
     """Return what else a method reads: scores of metrics and words of sources loaded, files of chats as they are."""
     extras: dict[str, Any] = {name: _file(source, data) for name, source in sources.items()}
     if path := extras.get("metrics"):

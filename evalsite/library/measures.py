@@ -1,6 +1,6 @@
 """How far workers agree, and metrics with people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +34,12 @@ class Reliability:
     def finding(self) -> str:
         """It in a few sentences."""
         return agreement_section(self.agreement).finding
+
+    @property
+    def notes(self) -> list[str]:
+        """What is surprising about the answers; why nothing is known, where that is so."""
+        is_known = any(criterion.between.n_items for criterion in self.agreement.criteria)
+        return [*self.agreement.notes, *([] if is_known else [self.finding])]
 
     @property
     def tables(self) -> list[Frame]:
@@ -71,7 +77,13 @@ class Reliability:
 
 
 def agreement(
-    data: Any, method: Method | None = None, *, workers: Literal["passed", "all"] = "passed", bins: int = N_BINS
+    data: Any,
+    method: Method | None = None,
+    *,
+    workers: Literal["passed", "all"] = "passed",
+    worker_test: str | None = None,
+    alpha: float | None = None,
+    bins: int = N_BINS,
 ) -> Reliability:
     """Return how far workers agree on what several of them judged: the coefficients that fit what they answered.
 
@@ -82,6 +94,8 @@ def agreement(
         As of `read`.
     workers : {"passed", "all"}
         Whose answers count: of those who passed the worker test, or of all.
+    worker_test, alpha : str, float, optional
+        The preset of the worker test, and the α at which workers pass; by default the protocol's.
     bins : int
         Categories of sliders for Fleiss' κ.
 
@@ -96,11 +110,19 @@ def agreement(
     0.81
     """
     data = data if isinstance(data, Data) else read(data, method)
-    settings = replace(data.settings, preset=NO_TEST) if workers == "all" else data.settings
+    settings = data.settings.with_test(NO_TEST if workers == "all" else worker_test, alpha)
     judgements = response_method(settings).judgements(data.responses, settings)
     if judgements is None:
         raise DomainError("nothing_shared", f"{data.path.name}: {NOT_KNOWN}")
     return Reliability(measure_reliability(judgements, bins))
+
+
+class BadFilesError(DomainError):
+    """Something is wrong with each of two files: `errors` has both."""
+
+    def __init__(self, errors: Sequence[DomainError]) -> None:
+        super().__init__("bad_files", "\n".join(map(str, errors)))
+        self.errors = errors
 
 
 class MetricsAgainstPeople:
@@ -162,7 +184,7 @@ def compare_files(human: Path, scores: Path, choices: Choices, seed: int = SEED)
 
     of_people, of_metrics = loaded(load_human_scores, human), loaded(_load_metrics, scores)
     if of_people is None or of_metrics is None:
-        raise problems[0] if len(problems) == 1 else DomainError("bad_files", "\n".join(map(str, problems)))
+        raise problems[0] if len(problems) == 1 else BadFilesError(problems)
     found = compare_metrics(of_people, of_metrics, seed=seed)
     return MetricsAgainstPeople(found.document, found.notes)
 

@@ -15,6 +15,7 @@ from analysis.stats.power import TARGET
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
+from evalsite.library.analysis import load_extras
 from evalsite.library.data import Data, read, response_method
 from evalsite.library.frames import Drawing, Frame
 
@@ -84,6 +85,7 @@ def plan(
     worker_test: str | None = None,
     careless: float | None = None,
     pilot: Any = None,
+    metrics: Any = None,
     reward: Decimal | None = None,
     fee: Decimal = Decimal(0),
     currency: str = "",
@@ -106,7 +108,8 @@ def plan(
     method : str
         How responses are analysed.
     pilot : Data, or whatever `read` takes, optional
-        Ratings whose variances are taken, with direct assessment.
+        Ratings whose variances are taken, with direct assessment; `metrics`: scores of its outputs, to say what
+        ratings they save.
     reward, fee : Decimal, optional
         For a HIT, in `currency`.
     target : float
@@ -127,7 +130,7 @@ def plan(
     >>> found.power > 0.5
     True
     """
-    learned = _learned(pilot)
+    learned = _learned(pilot, metrics)
     usual = Layout(layout)
     test = worker_test
     if test is None:
@@ -168,15 +171,21 @@ def plan(
     return Plan(make_plan(settings, learned, lambda done, total, stage: progress(stage)))
 
 
-def _learned(pilot: Any) -> Pilot | None:
+def _learned(pilot: Any, metrics: Any) -> Pilot | None:
     """Return what a pilot says of how ratings vary."""
     if pilot is None:
         return None
     data = pilot if isinstance(pilot, Data) else read(pilot)
     method = response_method(data.settings)
     if not isinstance(method, DirectAssessmentMethod):
-        raise DomainError("no_scores", f"{data.path.name}: a pilot has scores of direct assessment.")
-    return learn_from(method.study(data.responses, data.settings, lambda stage: None), data.path.name)
+        raise DomainError(
+            "no_scores",
+            f"{data.path.name}: responses of the protocol {data.method} say nothing of how scores vary. Choose a "
+            "protocol whose outputs are scored one by one, such as custom.",
+        )
+    extras = {} if metrics is None else load_extras(data, {"metrics": metrics})
+    responses = method.read(data.file(extras), data.settings)
+    return learn_from(method.study(responses, data.settings), data.path.name)
 
 
 def _usual_test(method: str, layout: Layout) -> str:

@@ -42,9 +42,10 @@ class Counts(ResponseMethod):
 
 
 @pytest.fixture
-def toy(tmp_path, monkeypatch):
+def toy(tmp_path, monkeypatch, settings):
     """Register the toy method; return a file of responses and a protocol's file."""
-    registry = Registry("method", [f"{__name__}.Counts", "analysis.methods.spans.Spans"])
+    settings.EVALSITE_RESPONSE_METHODS = [f"{__name__}.Counts", "analysis.methods.spans.Spans"]
+    registry = Registry("method", "EVALSITE_RESPONSE_METHODS")
     monkeypatch.setattr("analysis.methods._methods", registry)
     monkeypatch.setattr("analysis.methods.settings.methods", registry)
     responses, protocol = tmp_path / "thumbs.csv", tmp_path / "toy.json"
@@ -69,7 +70,7 @@ def test_a_method_is_one_class_and_one_line_of_settings(toy, analyse, tmp_path):
 
 def test_what_a_method_does_not_take_is_refused(toy, analyse):
     responses, protocol = toy
-    with pytest.raises(CommandError, match="--worker-test says nothing about counts"):
+    with pytest.raises(CommandError, match="“worker-test” says nothing about counts"):
         analyse(responses, protocol=str(protocol), worker_test="none")
     with pytest.raises(DomainError, match="has no option “colour”"):
         from_json({"method": "counts", "options": {"colour": 1}})

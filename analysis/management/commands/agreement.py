@@ -1,20 +1,18 @@
 """`manage.py agreement RATINGS`: how far workers agree on what several of them judged."""
 
 from argparse import ArgumentParser
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from analysis.management.ratings_command import ALONE, RatingsCommand
-from analysis.methods import get_method
 from analysis.questions.coefficients import N_BINS
-from analysis.questions.reliability import NOT_KNOWN, agreement_section, measure_reliability
-from analysis.results.answers import Agreement, SharedCoefficients
-from analysis.results.exports import dump_json, to_text
+from analysis.results.answers import SharedCoefficients
+from analysis.results.exports import dump_json
 from analysis.results.result import AppliedTest
-from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.arguments import whole
-from evalsite.lib.errors import DomainError
 from evalsite.lib.typed_json import to_json
+from evalsite.library.analysis import analyse
+from evalsite.library.measures import Reliability, agreement
 
 
 class Command(RatingsCommand):
@@ -40,35 +38,23 @@ class Command(RatingsCommand):
             documents = {task: _as_json(*of_task) for task, of_task in found.items()}
             self.stdout.write(dump_json(documents.get(ALONE, {"tasks": documents})), ending="")
             return
-        for task, (_, agreement) in found.items():
-            tables = agreement_section(agreement).tables
-            self.stdout.write((task and f"{task}\n") + "\n".join(map(to_text, tables)), ending="")
+        for task, (_, reliability) in found.items():
+            self.stdout.write((task and f"{task}\n") + "\n".join(map(repr, reliability.tables)), ending="")
 
-    def _measure(self, options: dict[str, Any]) -> tuple[dict[str, Any], Agreement]:
-        settings, path = self.settings_of(options), options["ratings"]
-        method, columns = get_method(settings.method), options["score_columns"]
-        extras = {"score_columns": columns} if columns else {}
-        data = method.read(self.file_of(path, options, extras), settings)
-        judgements = method.judgements(
-            data, replace(settings, preset=NO_TEST) if options["workers"] == "all" else settings
-        )
-        if judgements is None:
-            raise DomainError("nothing_shared", f"{path.name}: {NOT_KNOWN}")
-        agreement = measure_reliability(judgements, options["bins"])
-        result = method.analyse(data, settings, self.say, brief=True)
-        said = [*(warning.message for warning in result.warnings), *result.notes, *agreement.notes]
-        if not any(criterion.between.n_items for criterion in agreement.criteria):
-            said.append(agreement_section(agreement).finding)
-        for note in said:
-            self.stderr.write(f"{path.name}: {note}")
-        test = asdict(result.summary.worker_test or AppliedTest(settings.preset, settings.alpha))
-        return {"protocol": settings.protocol, "worker_test": test, "workers": options["workers"]}, agreement
+    def _measure(self, options: dict[str, Any]) -> tuple[dict[str, Any], Reliability]:
+        data, test = self.data_of(options), {name: options[name] for name in ("worker_test", "alpha")}
+        reliability = agreement(data, workers=options["workers"], bins=options["bins"], **test)
+        analysis = analyse(data, brief=True, progress=self.say, **test)
+        for note in (*analysis.notes, *reliability.notes):
+            self.stderr.write(f"{data.path.name}: {note}")
+        applied = analysis.result.summary.worker_test or AppliedTest(analysis.settings.preset, analysis.settings.alpha)
+        return {"protocol": data.method, "worker_test": asdict(applied), "workers": options["workers"]}, reliability
 
 
 _GROUPED = {"alpha": "krippendorff_alpha", "icc": "icc"}
 
 
-def _as_json(analysed_by: dict[str, Any], agreement: Agreement) -> dict[str, Any]:
+def _as_json(analysed_by: dict[str, Any], reliability: Reliability) -> dict[str, Any]:
     """Return by the name of each criterion what an answer is, and coefficients: between workers, and `within` them.
 
     Those of Krippendorff's α and of intraclass correlation are each in one object.
@@ -79,9 +65,9 @@ def _as_json(analysed_by: dict[str, Any], agreement: Agreement) -> dict[str, Any
             **_grouped(criterion.between),
             "within": _grouped(criterion.within),
         }
-        for criterion in agreement.criteria
+        for criterion in reliability.agreement.criteria
     }
-    of_numbers = {key: value for key, value in to_json(agreement).items() if value is not None}
+    of_numbers = {key: value for key, value in to_json(reliability.agreement).items() if value is not None}
     return {**analysed_by, **of_numbers, "criteria": criteria}
 
 

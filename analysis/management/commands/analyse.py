@@ -1,29 +1,24 @@
 """`manage.py analyse RATINGS`: the whole analysis of a file of responses, without a database."""
 
 from argparse import ArgumentParser
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from django.utils.text import slugify
 
 from analysis.data.describing import Reading
-from analysis.data.dialogues.corpus import load_corpus
 from analysis.management.ratings_command import ALONE, RatingsCommand
-from analysis.methods import OPTIONS, ResponseMethod, ResponsesFile, get_method
-from analysis.methods.settings import AnalysisSettings
-from analysis.questions import analyse_fully
-from analysis.results.exports import WORKBOOK, dump_json, to_latex, to_text, to_xlsx, write_figures, write_report
-from analysis.results.reading import completed, concluded, printed
-from analysis.results.replication import compare_runs
-from analysis.results.result import Result
+from analysis.results.exports import dump_json, to_latex, to_text
 from analysis.results.sections import Output
 from analysis.stats.procedures import Procedure
 from analysis.stats.scores import Unit
-from evalsite.lib.errors import DomainError
-from evalsite.lib.typed_json import to_json
+from evalsite.library.analysis import Analysis, analyse
 
 _TASK_MARK = {"table": "", "latex": "% "}
+_PASSED_ON = (
+    *("worker_test", "alpha", "unit", "comparison", "workers_planned"),
+    *("metrics", "sources", "dialogues", "assignments", "corpus"),
+)
 
 
 class Command(RatingsCommand):
@@ -58,40 +53,33 @@ class Command(RatingsCommand):
         self._explains = options["explain"]
         found = self.by_task(options, self._analysed)
         if options["format"] == "json" and not options["explain"]:
-            tasks = {task: printed(result) for task, result in found.items()}
+            tasks = {task: analysis.to_json() for task, analysis in found.items() if analysis}
             self.stdout.write(dump_json(tasks.get(ALONE, {"tasks": tasks})), ending="")
 
-    def _analysed(self, options: dict[str, Any]) -> Result:
-        """Return the result; print its tables, unless it is printed as JSON, and write them."""
+    def _analysed(self, options: dict[str, Any]) -> Analysis | None:
+        """Return the analysis; print its tables, unless it is JSON, and write them. None where it is explained."""
         if task := options.get("task"):
             if options["out"]:
                 options["out"] /= slugify(task, allow_unicode=True) or "task"
             if options["format"] != "json":
                 self.stdout.write(f"{_TASK_MARK[options['format']]}{task}")
-        settings = self.settings_of(options)
-        method = get_method(settings.method)
-        self._refuse_unused(method, options)
-        if options["corpus"]:
-            settings = replace(settings, corpus=load_corpus(options["corpus"]))
-        extras = {name: options[name] for name in OPTIONS if name in method.takes and options[name]}
-        is_brief = options["format"] == "json" and not options["out"]
-        file = self.file_of(options["ratings"], options, extras)
-        data = method.read(file, settings)
-        if options["explain"]:
-            return Result()
-        result = self._analyse(method, data, file, settings, is_brief=is_brief)
-        if original := options["compare"]:
-            columns = {name: extras[name] for name in ("score_columns",) if name in extras}
-            other = self.file_of(original, options, columns)
-            without_groups = replace(settings, groups=())  # which the original may not have
-            first = self._analyse(method, method.read(other, without_groups), other, without_groups, is_brief=True)
-            result = replace(result, own={**result.own, "replication": to_json(compare_runs(first, result))})
-        result = concluded(result) if is_brief else completed(result)
-        self._print(result, options)
-        if options["out"]:
-            for name, content in method.files(data).items():
-                (options["out"] / name).write_text(content, encoding="utf-8", newline="")
-        return result
+        data = self.data_of(options)
+        if self._explains:
+            _ = data.responses
+            return None
+        analysis = analyse(
+            data,
+            by=options["groups"],
+            original=options["compare"],
+            brief=options["format"] == "json" and not options["out"],
+            progress=self.say,
+            **{name: options[name] for name in _PASSED_ON},
+        )
+        for each in filter(None, (analysis, analysis.original)):
+            for note in each.notes:
+                self.stderr.write(f"{each.data.path.name}: {note}")
+        self._print(analysis, options)
+        return analysis
 
     def tell(self, reading: Reading) -> None:
         """Say how a file was read, if that was asked for on standard output, with all steps."""
@@ -100,34 +88,13 @@ class Command(RatingsCommand):
         else:
             super().tell(reading)
 
-    def _refuse_unused(self, method: ResponseMethod, options: dict[str, Any]) -> None:
-        """Raise DomainError for an option that the method would not use."""
-        if unused := [name for name in OPTIONS if options[name] and name not in method.takes]:
-            given = "--" + unused[0].replace("_", "-")
-            raise DomainError("unused_option", f"{given} says nothing about {method.slug}. Leave it out.")
-
-    def _analyse(
-        self, method: ResponseMethod, data: Any, file: ResponsesFile, settings: AnalysisSettings, *, is_brief: bool
-    ) -> Result:
-        if is_brief:
-            result = method.analyse(data, settings, self.say, brief=True)
-        else:
-            known = file.extras.get("metrics"), file.extras.get("sources", ())
-            result = analyse_fully(method, data, settings, self.say, *known)
-        for message in (*(warning.message for warning in result.warnings), *result.notes):
-            self.stderr.write(f"{file.path.name}: {message}")
-        return result
-
-    def _print(self, result: Result, options: dict[str, Any]) -> None:
+    def _print(self, analysis: Analysis, options: dict[str, Any]) -> None:
+        result = analysis.result
         for notice in result.summary.dialogues.notices if result.summary.dialogues else []:
             self.stderr.write(notice)
         if options["out"]:
-            self.say("Writing tables")
-            write_report(options["out"], result)
-            (options["out"] / WORKBOOK).write_bytes(to_xlsx(result.tables_in(Output.FILES)))
-            if not options["no_figures"]:
-                self.say("Drawing figures")
-                write_figures(options["out"], result)
+            self.say("Writing tables and figures")
+            analysis.write(options["out"], figures=not options["no_figures"])
         if options["format"] == "json":
             return
         tables = result.tables_in(Output.TERMINAL)

@@ -1,25 +1,24 @@
 """`manage.py plan`: how often a design finds a difference, how many workers are enough, what they cost."""
 
+import inspect
 from argparse import ArgumentParser, ArgumentTypeError
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from analysis.management.ratings_command import RatingsCommand
 from analysis.methods import DEFAULT
 from analysis.planning.methods import PLANNED
-from analysis.planning.pilot import Pilot, learn_from
-from analysis.planning.plans import LEVELS, OUTPUTS_PER_PAGE, SEED, SIMULATIONS, PlanSettings, make_design, make_plan
-from analysis.planning.sections import findings_of, sections_of_plan
-from analysis.results.exports import dump_json, to_text
+from analysis.planning.plans import LEVELS, OUTPUTS_PER_PAGE, SEED, SIMULATIONS
+from analysis.results.exports import dump_json
 from analysis.stats.power import TARGET
 from campaigns.design.composition import Layout
-from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
+from campaigns.design.worker_test import WORKER_TESTS
 from evalsite.lib.arguments import amount, share, whole
+from evalsite.library.analysis import analyse
+from evalsite.library.planning import plan
 
-_TESTS = {Layout.POOLED: "paired-wilcoxon", Layout.BY_SOURCE: "paired-wilcoxon", Layout.BY_SYSTEM: "unpaired-ranksum"}
+_PASSED_ON = inspect.signature(plan).parameters.keys() - {"pilot", "progress"}
 
 
 class Command(RatingsCommand):
@@ -92,70 +91,20 @@ class Command(RatingsCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         """Plan and print."""
-        pilot = self._pilot(options)
-        plan = make_plan(self._settings(options, pilot), pilot, lambda done, total, stage: self.say(stage))
-        for note in plan["notes"]:
+        pilot = None
+        if options["pilot"]:
+            # All other options are of the plan.
+            of_pilot = {name: options[name] for name in ("protocol", "scale", "score_columns", "encoding")}
+            pilot = self.data_of(of_pilot | {"ratings": options["pilot"]})
+            for note in analyse(pilot, brief=True).notes:
+                self.stderr.write(f"{pilot.path.name}: {note}")
+        found = plan(pilot=pilot, progress=self.say, **{name: options[name] for name in _PASSED_ON})
+        for note in found.notes:
             self.stderr.write(note)
         if options["format"] == "json":
-            self.stdout.write(dump_json(plan | {"findings": findings_of(plan)}), ending="")
-            return
-        tables = [table for section in sections_of_plan(plan) for table in section.tables]
-        self.stdout.write("\n\n".join(["\n".join(findings_of(plan)), *map(to_text, tables)]), ending="")
-
-    def _pilot(self, options: dict[str, Any]) -> Pilot | None:
-        path = options["pilot"]
-        if path is None:
-            return None
-        if not options["protocol"]:
-            raise CommandError("A pilot needs --protocol: the name of its protocol, or a JSON file.")
-        # All other options are of the plan
-        asked = {name: options[name] for name in ("protocol", "scale", "score_columns", "encoding", "metrics")}
-        asked |= {"worker_test": None, "alpha": None}
-        settings = self.settings_of(asked)
-        return learn_from(self.read_study(path, settings, asked), path.name)
-
-    def _settings(self, options: dict[str, Any], pilot: Pilot | None) -> PlanSettings:
-        layout = Layout(options["layout"])
-        test = options["worker_test"]
-        if test is None:
-            usual = _usual_test(options["method"], layout)
-            test = NO_TEST if options["degraded"] == 0 or (pilot and not pilot.is_tested) else usual
-        n_degraded = options["degraded"]
-        if n_degraded is None:
-            n_degraded = 0 if test == NO_TEST else 1 if layout == Layout.BY_SYSTEM else _degraded(options)
-        n_criteria = 7 if layout == Layout.BY_SYSTEM and PLANNED[options["method"]].has_criteria else 1
-        design = make_design(
-            n_systems=options["systems"],
-            n_workers=options["workers"],
-            n_sources=options["sources"] or 100,
-            n_ordinary=options["items"],
-            n_degraded=n_degraded,
-            n_repeat=options["repeats"],
-            hits_per_worker=options["hits_per_worker"],
-            workers_per_hit=options["workers_per_hit"],
-            n_criteria=options["criteria"] or (pilot.n_criteria if pilot else n_criteria),
-            layout=layout,
-            worker_test=test,
-        )
-        names = ("difference", "target", "careless", "seed", "reward", "fee", "currency", "minutes", "hits_per_day")
-        settings = {name: options[name] for name in names}
-        settings |= {"method": options["method"], "n_levels": options["levels"]}
-        settings |= {"outputs_per_page": options["outputs_per_page"]}
-        return PlanSettings(design=design, n_simulations=options["simulations"], **settings)
-
-
-def _usual_test(method: str, layout: Layout) -> str:
-    """Return the worker test that a method and a layout usually have."""
-    tests = PLANNED[method].worker_tests
-    if tests is None or (layout == Layout.BY_SYSTEM and _TESTS[layout] in tests):
-        return _TESTS[layout]
-    return next(iter(tests), NO_TEST)
-
-
-def _degraded(options: dict[str, Any]) -> int:
-    """Return a seventh of the ordinary items, as in HITs of 100, or all; for a test as many as the method needs."""
-    least = PLANNED[options["method"]].least_degraded
-    return min(max(least, round(options["items"] / 7)), options["items"])
+            self.stdout.write(dump_json(found.document | {"findings": found.findings}), ending="")
+        else:
+            self.stdout.write("\n\n".join(["\n".join(found.findings), *map(repr, found.tables)]), ending="")
 
 
 def _positive(text: str) -> float:
