@@ -147,7 +147,7 @@ class Drawing:
         return self._figure.name
 
     def __repr__(self) -> str:
-        return f"{self._figure.title}: {self._figure.alt}"
+        return self._figure.alt
 
     def _repr_svg_(self) -> str:
         with TemporaryDirectory() as folder:
