@@ -70,7 +70,7 @@ _TEXTS = {
         "Below .05 counts as a difference, if only one pair is tested.",
     ),
     "p (Holm)": Meaning(
-        "The same after a correction for testing many pairs. Conclusions use this one.",
+        "p after a correction for testing many pairs. Conclusions use this one.",
         "Below .05 the pair differs: a wrong difference anywhere comes in at most 5 of 100 studies.",
         "Holm (1979), Scandinavian Journal of Statistics 6(2)",
     ),
@@ -95,7 +95,10 @@ _TEXTS = {
         *_ALPHA,
     ),
     "ICC(2,1)": Meaning("How much of the spread of answers is due to the items, for the answer of one worker.", *_ICC),
-    "ICC(2,k)": Meaning("The same for the mean of all workers of an item: it grows with their number.", *_ICC),
+    "ICC(2,k)": Meaning(
+        "How much of the spread of means over all workers is due to the items: more workers, more of it.",
+        *_ICC,
+    ),
     "κ (Fleiss)": Meaning(
         "Agreement on categories beyond chance, of many workers. 1 is perfect, 0 is chance.", *_KAPPA
     ),
@@ -104,7 +107,7 @@ _TEXTS = {
     ),
     "κ of characters": Meaning("Agreement beyond chance on whether each character is part of an error.", *_KAPPA),
     "F1 of marks": Meaning("How far two workers mark the same characters: 1 if all, 0 if none."),
-    "F1 with severity": Meaning("The same, where characters count in part if the severity differs."),
+    "F1 with severity": Meaning("F1 of marks, where characters count in part if the severity differs."),
     "overlap": Meaning("The share of errors of one worker that touch an error of the other."),
     "by chance": Meaning("The share that random answers would reach."),
     "reliability": Meaning(
@@ -133,12 +136,56 @@ _TEXTS = {
     ),
     "undefined": Meaning("Workers whose answers were all the same, so that nothing can be correlated."),
     "n": Meaning("How many answers the number is from."),
+    "95 % interval": Meaning("In 95 of 100 such studies the interval holds the true value. Bootstrap over items."),
+    "raw": Meaning("The mean score as workers gave it, before each worker’s mean and spread are taken out."),
+    "z of a criterion": Meaning("The mean z of the answers to this criterion alone. 0 is an average output."),
+    "p of a worker": Meaning(
+        "How often chance alone would put the worker’s degraded items so far below the others.",
+        "Small is careful: below α the worker passes.",
+    ),
+    "compared": Meaning("How many pairs of an item and its degraded copy the worker test has of the worker."),
+    "sd": Meaning("How far the worker’s scores are spread (standard deviation). 0: all were the same."),
+    "reference mean": Meaning("The mean of the items that show the reference. In no score."),
+    "reference distance": Meaning("The mean of reference items less that of ordinary ones: above 0 if all is well."),
+    "p BH": Meaning(
+        "p after a correction that bounds the share of wrong differences among those called.",
+        "Below .05: at most 5 in 100 of them are wrong.",
+        "Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57(1)",
+    ),
+    "p (sign test)": Meaning("How often fair coins would split the votes so unevenly. Ties are left out."),
+    "β": Meaning(
+        "How much the one rises in the mean, in its own standard deviations, when the other rises by one of its own.",
+        "0 is no relation, 1 the closest.",
+    ),
+    "R²": Meaning("The share of the spread that the regression explains, from 0 to 1."),
+    "cluster": Meaning("Systems of one cluster are not told apart; each is better than all of the clusters below."),
+    "median": Meaning("Half of the values lie below, half above."),
+    "lower quartile": Meaning("A quarter of the values lies below."),
+    "upper quartile": Meaning("A quarter of the values lies above."),
+    "largest change": Meaning("How far the score moves at most when one worker is left out."),
+    "least": Meaning("The lowest score when one worker is left out."),
+    "greatest": Meaning("The highest score when one worker is left out."),
+    "rankings": Meaning("In how many other ways the systems were ranked."),
+    "circular, %": Meaning("Circular triads among those that are decided."),
+    "by chance, %": Meaning("The share that random votes would reach."),
+    "undecided": Meaning("Triads with a tie, which are neither circular nor not."),
+    "low (independent)": Meaning(f"{_INTERVAL} It takes all votes as independent, and is too narrow."),
 }
 _MOST_NAMED = 4
-_SAME_AS = {"p Holm": "p (Holm)", "greatest": "largest change", "after Holm": "p (Holm)"}
+_SAME_AS = {
+    **dict.fromkeys(("p Holm", "after Holm"), "p (Holm)"),
+    "P(row > column)": "P(better)",
+    "mean z": "z",
+    "high (independent)": "low (independent)",
+}
 _PATTERNS = (
     (re.compile(r"κ of \d+"), Meaning("Agreement beyond chance, with scores put into so many classes.", *_KAPPA)),
     (re.compile(r".*, κ"), Meaning("The share beyond what chance gives. 1 is perfect, 0 is chance.", *_KAPPA)),
+    (re.compile(r"largest change of .*"), Meaning("How far the number of any system moves at most.")),
+    (re.compile(r".*, share"), Meaning("The share of two scores of the same that lie at most so far apart.")),
+    (re.compile(r"(.* )?Q1"), Meaning("A quarter of the values lies below.")),
+    (re.compile(r"(.* )?Q3"), Meaning("A quarter of the values lies above.")),
+    (re.compile(r"≤ \d+"), Meaning("The score over sources that are at most so long.")),
     (re.compile(r"α = [\d.]+"), Meaning("The score when workers must pass the worker test at this level.")),
 )
 
@@ -149,7 +196,8 @@ def meaning_of(column: Column) -> Meaning | None:
     if meaning := _TEXTS.get(name):
         return meaning
     matching = (meaning for pattern, meaning in _PATTERNS if pattern.fullmatch(name))
-    return next(matching, Meaning(column.hint[:1].upper() + column.hint[1:] + ".") if column.hint else None)
+    own = Meaning(column.hint[:1].upper() + column.hint[1:] + ".") if column.hint else None
+    return next(matching, own or (_TEXTS["p"] if column.is_p else None))
 
 
 def meanings_of(table: Table) -> list[tuple[str, Meaning]]:

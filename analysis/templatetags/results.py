@@ -6,7 +6,9 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from analysis.data.ratings.scales import FULL
@@ -74,9 +76,15 @@ def cell(value: Cell, column: Column) -> str:
 
 @register.filter
 def hint(column: Column) -> str:
-    """Return what a heading shows when it is pointed at; nothing if it needs no word."""
+    """Return what the numbers of a column mean, and what is usual; nothing if the heading says it."""
     meaning = meaning_of(column)
-    return column.hint or (meaning.text if meaning else "")
+    return " ".join(filter(None, meaning[:2])) if meaning else ""
+
+
+@register.simple_tag
+def heading(name: str, meant: str = "") -> SafeString:
+    """Draw a heading of a table that is no section's, with what it means; `meant`: the heading that means the same."""
+    return format_html('<abbr title="{}">{}</abbr>', hint(Column(meant or name)), name)
 
 
 @register.filter

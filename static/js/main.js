@@ -8,6 +8,7 @@ import { mount as copy, mountLink } from "./copy.js";
 import { mount as fileDrop } from "./file_drop.js";
 import { mount as filter, mountLinks as filteredLinks } from "./filters.js";
 import { mount as jobProgress } from "./job_progress.js";
+import { mount as meanings } from "./meanings.js";
 import { mount as refresh } from "./refresh.js";
 import { mount as reorder } from "./reorder.js";
 import { mount as tableSort } from "./table_sort.js";
@@ -32,6 +33,7 @@ const BEHAVIOURS = {
   "[data-autosave]": mountReload,
   "[data-reorder]": reorder,
   "table[data-sortable]": tableSort,
+  "table:has(thead abbr[title])": meanings, // after the buttons that sort: their focus shows what a column means
   "[data-side-bar]": mountSideBar,
   "details[data-try-request]": tryRequest,
 };

@@ -6,6 +6,7 @@ from analysis.methods import DEFAULT
 from analysis.questions.coefficients import COEFFICIENTS
 from analysis.results.meanings import meaning_of, meanings_of
 from analysis.results.sections import Column, Output, Table
+from analysis.templatetags.results import heading, hint
 from tests.analysis.test_questions import KINDS, reports  # noqa: F401
 from tests.results import sections_of
 
@@ -35,3 +36,9 @@ def test_a_heading_nobody_knows_has_its_own_hint_or_nothing() -> None:
     hinted = meaning_of(Column("ghost", hint="of friendly houses"))
     assert hinted is not None and hinted.text == "Of friendly houses."
     assert meaning_of(Column("ghost")) is None
+
+
+def test_a_heading_in_a_page_says_what_is_usual_too() -> None:
+    said = heading("p", "p of a worker")
+    assert ">p</abbr>" in said and "Small is careful" in said
+    assert "Below .05" in hint(Column("p of row over column", is_p=True)), "every p has a meaning"

@@ -185,3 +185,27 @@ def test_a_finished_job_reloads_the_page(gallery: Page) -> None:
     # The page that comes then still says "running": that must not make it reload again and again.
     with pytest.raises(BrowserTimeout), gallery.expect_navigation(timeout=1500):
         pass
+
+
+def test_a_number_says_what_it_means_on_hover_on_focus_and_on_tap(gallery: Page) -> None:
+    tip, table = gallery.locator("[role=tooltip]"), gallery.get_by_role("table", name="Mean standardised scores")
+    z = table.get_by_role("button", name="z", exact=True)
+    n_stops = table.locator("[tabindex='0'], button").count()
+    assert n_stops == 6, "one for each heading that sorts, none for a cell"
+    expect(z).to_have_accessible_description("0 is an average output.")
+
+    table.get_by_text("−0.370").hover()
+    expect(tip).to_have_text("0 is an average output.")
+    gallery.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+
+    table.get_by_role("button", name="n", exact=True).focus()
+    gallery.keyboard.press("Tab")
+    expect(tip).to_be_visible()
+    gallery.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+    table.get_by_text("0.131").click()
+    expect(tip).to_be_visible()
+    table.get_by_text("998").click()
+    expect(tip).to_be_hidden()
