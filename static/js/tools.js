@@ -5,7 +5,7 @@
 import { mount as mountKeys } from "./keys.js";
 import { make } from "./elements.js";
 
-const FEWEST_TIMED = 5, MOST_TIMED = 20;
+const FEWEST_TIMED = 5, MOST_TIMED = 20, FEWEST_CHATS = 2; // a HIT has few chats, and each takes minutes
 
 /** What later pages read, too: in the browser's storage or, where a frame may not use that, in the name of its window. */
 const lasting = {
@@ -40,7 +40,8 @@ export function mount(nameKept) {
   const row = document.querySelector(".rate-head-row"), place = document.querySelector(".leave") ?? form?.parentElement;
   if (!row || !place) return;
   const left = make("span", { class: "time-left" });
-  if (form && !document.documentElement.hasAttribute("data-has-chats")) left.textContent = timeLeft(form, nameKept("pace"));
+  if (document.documentElement.hasAttribute("data-has-chats")) left.textContent = timeLeftOfChats(nameKept("pace"));
+  else if (form) left.textContent = timeLeft(form, nameKept("pace"));
   const tools = make("span", { class: "rate-tools" });
   tools.append(button("Reading", () => import("./reading.js").then(({ mount }) => mount(lasting))));
   if (form) tools.append(button("Keys", mountKeys(form, lasting), "tools-keys"));
@@ -99,6 +100,22 @@ function timeLeft(form, key) {
   const progress = document.querySelector("progress"), times = pace.map(([, ms]) => ms).sort((a, b) => a - b);
   if (!progress || times.length < FEWEST_TIMED) return "";
   return wordTime(((progress.max - progress.value) * times[Math.floor(times.length / 2)]) / 60_000);
+}
+
+/** The same where an item is a chat: from when its first page shows to when the next one's does.
+ * @param {string} key */
+function timeLeftOfChats(key) {
+  const progress = document.querySelector("progress");
+  if (!progress || !document.querySelector("main[data-kept]")) return "";
+  /** @type {[number, number][]} of each chat its place, and when it began */
+  const begun = lasting.read(key)?.value ?? [];
+  const now = Date.now(), place = progress.value + 1;
+  if (!begun.some(([other]) => other === place)) begun.push([place, now]);
+  lasting.write(key, { value: begun, at: now });
+  const times = begun.slice(1).map(([, at], k) => at - begun[k][1]).sort((a, b) => a - b);
+  if (times.length < FEWEST_CHATS) return "";
+  const spent = now - (begun.find(([other]) => other === place)?.[1] ?? now);
+  return wordTime(Math.max((progress.max - progress.value) * times[Math.floor(times.length / 2)] - spent, 0) / 60_000);
 }
 
 /** @param {number} minutes */

@@ -63,6 +63,25 @@ def test_browser_a_hit_of_six_chats_from_link_to_code(
     assert page.context.cookies() == []
 
 
+def test_browser_the_time_left_is_told_after_two_chats(
+    page: Page, live_server: Any, owner: User, complaints: Complaints
+) -> None:
+    campaign, left = live_campaign(owner, min_inputs=1), page.locator(".time-left")
+    page.clock.install()
+    open_hit(page, live_server.url, campaign, complaints)
+    for minutes in (4, 6):
+        begin(page)
+        expect(left).to_be_empty()
+        page.clock.run_for(minutes * 60_000)
+        say(page, "Hello")
+        end(page)
+        rate(page)
+    expect(left).to_have_text("about 24 minutes left")  # of the third to the sixth, six minutes each
+    page.clock.run_for(120_000)
+    begin(page)
+    expect(left).to_have_text("about 22 minutes left")
+
+
 def test_browser_tells_how_a_message_was_written(chat: Page) -> None:
     box(chat).press_sequentially("Hello ", delay=20)
     chat.evaluate("dispatchEvent(new Event('blur'))")
