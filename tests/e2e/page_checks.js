@@ -84,15 +84,17 @@
   const LAPTOP = 700; // pixels of height
   const SHIFT = 0.02;
 
-  /** Whether the side bar fits a laptop, and what was drawn stayed where it was while the page was loaded. */
-  window.firstProblems = async () => {
-    const problems = [];
+  /** Whether the side bar fits a laptop. */
+  window.sideBarProblems = () => {
     const side = document.querySelector(".side");
     const height = side ? Math.round(side.getBoundingClientRect().top + scrollY + side.scrollHeight) : 0;
-    if (height > LAPTOP) problems.push(`the side bar ends at ${height} pixels`);
-    const moved = await layoutShift();
-    if (moved.total > SHIFT) problems.push(`the page moved by ${moved.total.toFixed(3)}: ${moved.what.join(", ")}`);
-    return problems;
+    return height > LAPTOP ? [`the side bar ends at ${height} pixels`] : [];
+  };
+
+  /** Whether what was drawn stayed where it was while the page was loaded. */
+  window.shiftProblems = async () => {
+    const { total, what } = await layoutShift();
+    return total > SHIFT ? [`the page moved by ${total.toFixed(3)}: ${what.join(", ")}`] : [];
   };
 
   /** Return by how much what was drawn has moved since the page was opened (cumulative layout shift), and what moved. */

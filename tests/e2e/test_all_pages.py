@@ -1,12 +1,16 @@
-"""Every page that an owner, a worker or anybody else opens, as a browser draws it: at three widths, light and dark.
+"""Every page that a member, a worker or anybody else opens, as a browser draws it: at three widths, light and dark.
 
 The pages are those of the URL configuration and of `permissions.csv`, so that a new one is among them. A page of a
-campaign is looked at in each state of it, and for each kind of campaign. Django draws them in this process
-(`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the window, cut or out of sight;
-side bars fit a laptop; nothing moves once it was drawn.
+campaign is looked at in each state of it, and for each kind of campaign, as an owner sees it; as editors and viewers
+see it, where that is another page. Whether a page moves while it is loaded is seen at the width at which it is opened:
+owners open it wide, editors at a middle width, viewers on a phone, all others at all three.
+
+Django draws them in this process (`page_server.py`). `page_checks.js` looks at the geometry: nothing is wider than the
+window, cut or out of sight; side bars fit a laptop; nothing moves once it was drawn.
 axe-core looks at names, contrast, headings, landmarks, sizes of targets.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +29,7 @@ from campaigns.models import Campaign
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.campaigns.cast import make_campaign
 from tests.e2e.page_server import CHECKS, PageServer
-from tests.permission_world import World, make_world
+from tests.permission_world import PEOPLE, World, make_world
 from tests.test_permission_matrix import ADDRESSES, EXPECTED, TABLE, Address, rows_of, url_of
 
 _SCRIPTS = [Path(axe_playwright_python.__file__).parent / "axe.min.js", Path(__file__).parent / "page_checks.js"]
@@ -42,6 +46,8 @@ _PROVIDER = {
     "OIDC_NAME": "the Federation of Universities and Research Institutes",
 }
 _OWNER = 4  # among PEOPLE
+_OF_MEMBERS = ("viewer", "editor", "owner")
+_WIDTH_OF = {"editor": MIDDLE, "viewer": NARROW}
 _LONG = "A name as long as somebody may give it, with an UnbreakableWordOfManyLettersInIt_and_more_of_it, of no use"
 
 
@@ -71,6 +77,14 @@ def cases() -> Iterator[Case]:
 
 
 CASES = list(dict.fromkeys(cases()))
+MEMBER_CASES = [
+    (role, case)
+    for role in _WIDTH_OF
+    for case in CASES
+    if case.kind in ("rated", "live", "crowd")
+    and case.who in _OF_MEMBERS
+    and EXPECTED[case.who][PEOPLE.index(role)] == "allowed"
+]
 
 
 @pytest.fixture(scope="module")
@@ -119,17 +133,19 @@ def seen() -> set[str]:
     return set()
 
 
-def show(tab: Page, server: PageServer, client: Client, path: str) -> HttpResponse:
+def show(tab: Page, server: PageServer, client: Client, path: str, width: int = WIDE) -> HttpResponse:
     """Draw a page of Django's in the tab, with what it fetches; return what was answered, drawn or not."""
     answer = server.draw(client, path)
     if is_page(answer):
-        open_page(tab, path)
+        open_page(tab, path, width)
+    elif answer.streaming:
+        answer.getvalue()  # which closes its file
     return answer
 
 
-def open_page(tab: Page, path: str) -> None:
+def open_page(tab: Page, path: str, width: int = WIDE) -> None:
     """Open what the server shows, with the checks in it."""
-    tab.set_viewport_size({"width": WIDE, "height": 900})
+    tab.set_viewport_size({"width": width, "height": 900})
     tab.goto(path)
     tab.add_script_tag(url=CHECKS)
 
@@ -140,8 +156,10 @@ def is_page(answer: HttpResponse) -> bool:
     return is_html and not 300 <= answer.status_code < 400 and answer.status_code not in (404, 405)
 
 
-def problems(tab: Page, seen: set[str]) -> list[str]:
+def problems(tab: Page, seen: set[str], *, is_brief: bool = False) -> list[str]:
     """Return what is wrong with the page in the tab, at all widths and in both themes.
+
+    `is_brief`: at the two ends of widths and in one theme, of a page that is nearly one that was looked at.
 
     Contrast costs as much as all else. It is looked at in texts of a kind (letters on a background) that is not yet
     among those seen; the kinds of this page are added to them.
@@ -157,13 +175,18 @@ def problems(tab: Page, seen: set[str]) -> list[str]:
             seen.update(new)
             check(where, "rules => axeProblems(rules)", {"only": _COLOURS, "colours": [*new]})
 
-    check("wide", "firstProblems()")
+    tab.set_viewport_size({"width": WIDE, "height": 900})
+    check("wide", "sideBarProblems()")
     tab.evaluate("setTheme('light')")
     check("wide", "pageProblems()")
     if tab.evaluate("openEverything()"):
         check("wide, open", "pageProblems()")
     check("wide", "rules => axeProblems(rules)", {"without": _COLOURS})
     check_colours("wide, light")
+    if is_brief:
+        tab.set_viewport_size({"width": NARROW, "height": 700})
+        check("narrow", "pageProblems()")
+        return list(dict.fromkeys(found))
     tab.evaluate("setTheme('dark')")
     check_colours("wide, dark")
     tab.set_viewport_size({"width": MIDDLE, "height": 900})
@@ -177,16 +200,49 @@ def problems(tab: Page, seen: set[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def shifts(tab: Page) -> list[str]:
+    """Return how what was drawn moved while the page was loaded, twice: a busy machine may be late with a part once."""
+    if not tab.evaluate("shiftProblems()"):
+        return []
+    tab.reload()
+    tab.add_script_tag(url=CHECKS)
+    return [f"{tab.evaluate('innerWidth')} wide: {each}" for each in tab.evaluate("shiftProblems()")]
+
+
+def shape_of(answer: HttpResponse) -> list[str]:
+    """Return the elements of a page and their classes, whatever its text is."""
+    return re.findall(r'<[a-z][a-z0-9]*(?: class="[^"]*")?', answer.text)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_page(tab: Page, server: PageServer, world: World, seen: set[str], case: Case) -> None:
     client = world.clients["anonymous" if case.who in ("anyone", "worker") else "owner"]
-    answer = show(tab, server, client, url_of(world, case.address, case.kind))
-    if is_page(answer):
-        assert "\n".join(problems(tab, seen)) == ""
-    else:
-        if answer.streaming:
-            answer.getvalue()  # which closes its file
+    path = url_of(world, case.address, case.kind)
+    answer = show(tab, server, client, path)
+    if not is_page(answer):
         assert answer.status_code in (200, 301, 302, 303)
+        return
+    found = shifts(tab) + problems(tab, seen)
+    for width in () if case.who in _OF_MEMBERS else (MIDDLE, NARROW):
+        open_page(tab, path, width)
+        found += shifts(tab)
+    assert "\n".join(found) == ""
+
+
+@pytest.mark.parametrize(("role", "case"), MEMBER_CASES, ids=str)
+def test_page_of_a_member(tab: Page, server: PageServer, world: World, seen: set[str], role: str, case: Case) -> None:
+    path = url_of(world, case.address, case.kind)
+    of_owner = server.draw(world.clients["owner"], path)
+    if of_owner.streaming:
+        of_owner.getvalue()  # which closes its file
+    if not is_page(of_owner):
+        return
+    answer = show(tab, server, world.clients[role], path, _WIDTH_OF[role])
+    assert is_page(answer)
+    found = shifts(tab)
+    if shape_of(answer) != shape_of(of_owner):
+        found += problems(tab, seen, is_brief=True)
+    assert "\n".join(found) == ""
 
 
 @pytest.mark.parametrize("name", ["sign_in", "connection", "oidc_callback"])
@@ -240,4 +296,4 @@ _PAGE = "<!doctype html><html lang=en><title>t</title><meta name=viewport conten
 def test_a_bad_page_is_noticed(tab: Page, server: PageServer, content: str, problem: str) -> None:
     server.show(Client(), "/bad/", HttpResponse(_PAGE + content))
     open_page(tab, "/bad/")
-    assert problem in "\n".join(problems(tab, set()))
+    assert problem in "\n".join(shifts(tab) + problems(tab, set()))
