@@ -37,16 +37,22 @@ class Style:
     width: int
     font_size: int
     padding: int = 6
+    is_wide: bool = False
 
     @property
     def line_height(self) -> int:
-        """Room for marks above and below: Thai and Devanagari need 1.5 em."""
-        return round(self.font_size * 1.6)
+        """Room for marks above and below: Thai and Devanagari need 1.5 em. Lines break alike, wide or not."""
+        return self.wide_line_height if self.is_wide else round(self.font_size * 1.6)
+
+    @property
+    def wide_line_height(self) -> int:
+        """Height of lines that are wide apart."""
+        return round(self.font_size * 2.1)
 
     @property
     def baseline(self) -> int:
         """Distance from the top of the line to its baseline."""
-        return round(self.font_size * 1.13)
+        return round(self.font_size * (1.38 if self.is_wide else 1.13))
 
     @property
     def room(self) -> int:
@@ -135,7 +141,7 @@ def height_of(text: str, style: Style, place: str = "") -> int:
 
 def _lines_of(paragraphs: Sequence[Paragraph], style: Style) -> Iterator[tuple[Paragraph, int, int]]:
     """Yield each line: its paragraph, first and last cluster. Raise TextTooTallError after the last that has room."""
-    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
+    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.wide_line_height
     n_lines = 0
     for paragraph in paragraphs:
         for first, last in _break_lines(paragraph, style):

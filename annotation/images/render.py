@@ -59,17 +59,18 @@ def render(
     n_shades: int = N_SHADES,
     salt: bytes = b"",
     place: str = "",
+    is_wide: bool = False,
 ) -> RenderedImage:
     """Draw `text` as an image `width_px * scale` wide; `highlights` are starts and ends in `text`.
 
     `n_shades`: from the background to the text, both included. The same arguments give the same bytes; another `salt`
     gives other bytes of the same look (see `disguise`). Texts of different `place` share no work, so that the time
     does not tell that they are equal. Lines never run out of an image 16 em wide or more. Raise TextTooTallError if the
-    image would be higher than its format can be.
+    image would be higher than its format can be. `is_wide`: lines are wide apart.
     """
     from PIL import Image, ImageDraw
 
-    style = Style(width_px, font_size)
+    style = Style(width_px, font_size, is_wide=is_wide)
     layout = lay_out(text, style, highlights, place)
     coverage = Image.new("L", (width_px * scale, layout.height * scale), 0)
     marked = Image.new("L", coverage.size, 0) if highlights else None

@@ -4,7 +4,7 @@ Every image is drawn when a browser asks for it and kept by that browser alone. 
 0.6 ms, a passage of 550 characters 4 ms (18 ms at 2×), and a HIT's passage is asked for once; of a cache on disk, a
 copy with its own salt would have to be encoded again, and it would rarely be found, since most HITs have one worker. A
 page fetches the images of the next item, so nobody waits for them. Drawing ahead would make all variants of an image
-(four widths, two themes, two scales), of which a browser asks for one.
+(four widths, two themes, two scales, two spacings of lines), of which a browser asks for one.
 """
 
 from collections.abc import Callable, Iterable
@@ -56,17 +56,19 @@ SCALES: tuple[Scale, ...] = (1, 2)
 
 
 class Variant(NamedTuple):
-    """One variant of an image: for which screens, theme and pixels."""
+    """One variant of an image: for which screens, theme and pixels, and whether its lines are wide apart."""
 
     width: int
     theme: ThemeName
     scale: Scale
+    is_wide: bool = False
 
 
-# By the letter that ends an image's name.
-VARIANTS = dict(
-    zip(ascii_lowercase, (Variant(*each) for each in product((w for w, _ in WIDTHS), THEMES, SCALES)), strict=False)
-)
+_USUAL = [Variant(*each) for each in product((w for w, _ in WIDTHS), THEMES, SCALES)]
+# By the letter that ends an image's name, a capital if lines are wide apart: pages name the others, and
+# static/js/rate_reading.js makes their letters capitals for workers who chose that.
+VARIANTS = dict(zip(ascii_lowercase, _USUAL, strict=False))
+VARIANTS |= {letter.upper(): variant._replace(is_wide=True) for letter, variant in VARIANTS.items()}
 LETTERS = {variant: letter for letter, variant in VARIANTS.items()}
 
 
@@ -187,5 +189,6 @@ def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
         n_shades=_N_SHADES_ON_PHONES if variant.width <= _WIDEST_ON_PHONES and variant.scale > 1 else N_SHADES,
         salt=salt,
         place=part.place,
+        is_wide=variant.is_wide,
     )
     return image.webp

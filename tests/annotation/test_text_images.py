@@ -192,7 +192,17 @@ def test_colours_are_those_of_the_page() -> None:
 
 
 def test_every_variant_has_a_letter() -> None:
-    assert len(VARIANTS) == len(WIDTHS) * 2 * 2
+    assert len(VARIANTS) == len(WIDTHS) * 2 * 2 * 2
+
+
+def test_wide_lines_break_alike_and_no_part_is_too_tall_for_them() -> None:
+    text = "\n".join(f"Line {n} of a long document, long enough for two lines on a phone." for n in range(400))
+    parts = text_images._split(Block("document", "Document", text), "item 1 document")
+    for part in (parts[0], Part("item 1 output", "Where was the treaty signed?")):
+        usual, wide = (Image.open(io.BytesIO(draw(part, VARIANTS[letter]))) for letter in ("m", "M"))
+        assert wide.width == usual.width
+        n_lines, rest = divmod(usual.height - 12, 27)
+        assert (rest, wide.height) == (0, n_lines * 36 + 12)
 
 
 def test_another_secret_is_another_file_of_the_same_look() -> None:
@@ -237,7 +247,7 @@ def test_a_text_of_an_older_import_that_is_too_long_to_draw_is_shown_as_text(own
     assert page.status_code == 200
     assert page.text.count("word word") >= 100_000
     names = _names(client, assignment)
-    assert len(names) == 2 * 2 * len(VARIANTS), "the question and the answer, of this item and of the next"
+    assert len(names) == 2 * len(VARIANTS), "the question and the answer, of this item and of the next"
     assert client.get(f"{_hit_url(assignment)}{names[0]}.webp").status_code == 200
     assert rate_items(assignment, 1).position == assignment.position + 1
 

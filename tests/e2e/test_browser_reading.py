@@ -174,6 +174,18 @@ def are_sharp(page: Page, scale: float) -> bool:
     return all(shown >= scale * drawn and pixels >= shown - 1 for _, pixels, drawn, shown in images_of(page))
 
 
+@pytest.mark.parametrize("width", [1440, 360])
+def test_browser_lines_of_images_go_apart_and_nothing_is_stretched(item: Page, width: int) -> None:
+    item.set_viewport_size({"width": width, "height": 900})
+    for name, wanted in (("Wide", str.isupper), ("Usual", str.islower)):
+        choose(item, Spacing=name)
+        wait_until(lambda wanted=wanted: all(map(wanted, letters_of(item))), 20, f"lines are {name}")
+        shapes = item.locator(".text img").evaluate_all(
+            "all => all.map((img) => [img.width / img.height, img.naturalWidth / img.naturalHeight])"
+        )
+        assert all(abs(shown / drawn - 1) < 0.03 for shown, drawn in shapes), shapes
+
+
 @pytest.mark.parametrize("width", [1440, 1100, 768, 360])
 def test_browser_letters_of_images_grow_and_stay_sharp(item: Page, width: int) -> None:
     item.set_viewport_size({"width": width, "height": 900})

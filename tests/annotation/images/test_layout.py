@@ -103,7 +103,7 @@ def test_missing_characters_are_counted():
 
 def test_a_text_higher_than_browsers_show_is_refused():
     style = Style(720, 16)
-    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.line_height
+    most = (MAX_HEIGHT_PX - 2 * style.padding) // style.wide_line_height
     assert lay_out("a\n" * most, style).height <= MAX_HEIGHT_PX
     with pytest.raises(TextTooTallError):
         lay_out("a\n" * (most + 1), style)
