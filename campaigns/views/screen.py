@@ -10,10 +10,12 @@ from campaigns.forms.screen import FieldForm, FieldPlaceForm, ScreenForm, screen
 from campaigns.models import Campaign
 from campaigns.navigation import campaign_context
 from campaigns.services.screens import change_screen
-from campaigns.views.access import campaign_view, only_outputs, render_form
+from campaigns.views.access import campaign_view, only_outputs, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import save_form, sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.errors import DomainError
+from evalsite.undo.acts import changed_since
+from evalsite.undo.models import Act
 
 
 def _page(
@@ -62,5 +64,18 @@ def place_field(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     form = FieldPlaceForm(request.POST)
     if not form.is_valid():
         raise DomainError("bad_screen", "Choose a field and a direction.")
-    change_screen(campaign=campaign, screen=form.moved(Screen.from_json(campaign.screen)))
+    before = Screen.from_json(campaign.screen)
+    screen = form.moved(before)
+    with undoable_in(request, campaign, "campaigns.field", "campaigns:screen") as act:
+        change_screen(campaign=campaign, screen=screen)
+        if form.cleaned_data["step"] == 0 and screen != before:
+            act.values = {"before": before.to_json(), "after": screen.to_json()}
+            act.words = f"The field “{form.cleaned_data['name']}” was removed."
     return redirect("campaigns:screen", campaign.public_id)
+
+
+@undoes_in("campaigns.field")
+def _former_screen(campaign: Campaign, act: Act) -> None:
+    if Screen.from_json(campaign.screen) != Screen.from_json(act.values["after"]):
+        raise changed_since("The layout")
+    change_screen(campaign=campaign, screen=Screen.from_json(act.values["before"]))

@@ -51,7 +51,7 @@
     return value.replace(/[\d.]+(?=r?em)/g, (number) => String(Number(number) * (SCALES[chosen.size] ?? 1)));
   };
 
-  /** The name of a file, or the height, of the same lines wide apart: lines break alike. @param {string} name @param {string} value */
+  /** The name of a file, or the height, of these lines, wide apart: they break where they did. @param {string} name @param {string} value */
   const space = (name, value) => {
     if (chosen.spacing !== "wide") return value;
     if (name === "height") return String(((Number(value) - 2 * PADDING) / LINE) * WIDE_LINE + 2 * PADDING);

@@ -7,6 +7,7 @@ from django.urls import reverse
 from campaigns.contracts.protocol import Screen
 from campaigns.models import Campaign
 from tests.campaigns.cast import add_outputs, make_campaign
+from tests.undo.button import press_undo
 
 
 @pytest.fixture
@@ -104,6 +105,18 @@ def test_add_move_and_remove_a_field(owner_client: Client, translation: Campaign
     screen = screen_of(translation)
     assert screen.field_names == ("source", "hint")
     assert screen.reference_field == ""
+    press_undo(owner_client, url(translation))
+    screen = screen_of(translation)
+    assert (screen.field_names, screen.reference_field) == (("source", "hint", "reference"), "reference")
+
+
+def test_a_removed_field_stays_away_from_a_layout_that_was_changed_since(
+    owner_client: Client, translation: Campaign
+) -> None:
+    owner_client.post(url(translation, "field_place"), {"name": "reference", "step": "0"})
+    owner_client.post(url(translation), {"label:source": "German"})
+    assert "The layout was changed since" in press_undo(owner_client, url(translation))
+    assert screen_of(translation).field_names == ("source",)
 
 
 def test_a_field_is_added_once(owner_client: Client, translation: Campaign) -> None:
