@@ -23,6 +23,31 @@ QUESTIONS = [
     ("How do I mark errors with the keyboard?", "translations#how-errors-are-marked", "arrow keys"),
     ("How do I back up the database?", "server#backups", "writes database, uploads, results and the key"),
     ("What is stored about a worker?", "ethics#what-is-stored", "Not stored"),
+    ("How do I move a campaign to another site?", "first-campaign#design-file", "Another site makes a draft of it"),
+    ("Are API keys in a design file?", "first-campaign#design-file", "never holds keys"),
+    (
+        "Are there keyboard shortcuts for raters?",
+        "first-campaign#keys-time-left-and-reading-for-workers",
+        "N goes to the next item",
+    ),
+    (
+        "Can workers have larger letters or a dark page?",
+        "first-campaign#keys-time-left-and-reading-for-workers",
+        "larger letters",
+    ),
+    (
+        "Do workers see how much time is left?",
+        "first-campaign#keys-time-left-and-reading-for-workers",
+        "After five items",
+    ),
+    ("Is the translation beside its source?", "translations#steps", "stands beside its source"),
+    ("How many raters find a difference of 5 points?", "planning#plan", "The difference that matters"),
+    ("Can reviewers see the results without an account?", "paper#a-link-for-reviewers", "without an account"),
+    (
+        "How do I change a campaign after the launch?",
+        "first-campaign#5-preview-and-launch",
+        "To change it, copy the campaign",
+    ),
 ]
 
 
