@@ -45,7 +45,7 @@ from evalsite.lib.tables.errors import shorten
 from evalsite.lib.typed_json import typed
 from evalsite.web import SizedFileField
 
-_SHOWN, _LONGEST_MESSAGE = 10, 300
+_SHOWN, _LONGEST_MESSAGE = 10, 600
 _MOST_VALUES = 4_000_000
 """Of a file: as many take some 300 MB of memory."""
 _MOST_LEVELS = 20
@@ -112,7 +112,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def _add(self, where: str, what: str) -> None:
-        message = f"{shorten(what.rstrip('.'), _LONGEST_MESSAGE)}."
+        message = shorten(f"{what.rstrip('.')}.", _LONGEST_MESSAGE)
         self.problems.append(Problem(None, shorten(where), message, "bad_design"))
 
     def _is(self, where: str, call: Callable[..., Value], *given: Any) -> Value | None:

@@ -340,6 +340,7 @@ def test_all_plug_ins_that_this_site_lacks_are_named_at_once(design: dict[str, A
     design["criteria"][0]["response"] = "hum"
     said = errors_of(design)
     assert all(f"“{slug}”" in said for slug in ("telepathy", "astrology", "moon", "hum"))
+    assert said.count("install that here, too") == 4
 
 
 def test_many_faults_are_counted(design: dict[str, Any]) -> None:
