@@ -14,6 +14,9 @@ from django.core.validators import URLValidator
 from django.urls import Resolver404, resolve
 from markdown_it import MarkdownIt
 
+from campaigns.contracts.result_pages import RESULT_PAGES
+from campaigns.models import Campaign
+from campaigns.navigation import side_bar
 from tests.test_permission_matrix import ADDRESSES, TABLE
 
 ROOT = Path(__file__).parent.parent
@@ -143,6 +146,36 @@ def test_the_smallest_plug_ins_are_shown_as_they_are(toy: str) -> None:
     """A test runs a campaign with them."""
     code = (ROOT / "tests" / "toys" / f"{toy}.py").read_text()
     assert f"```python\n{code}```" in (ROOT / "docs" / "plugins.md").read_text()
+
+
+# `*Design → HITs*`, and pages below such as `*Recruit → Payment → Reward*`.
+_WAY = re.compile(
+    r"\*(Design|Questions|Chatbots|Recruit|Monitor|Results|Paper and downloads) → ([^*→]+?)(?: →[^*]*)?\*"
+)
+NO_PAGES = {"Share these results"}
+"""What is on a page, which guides name as pages are."""
+
+
+def ways_in_side_bars() -> set[tuple[str, str]]:
+    """Return what is below what in the side bars of campaigns of every kind."""
+    ways = set()
+    for campaign in (
+        Campaign(protocol="custom", platform="prolific"),
+        Campaign(protocol="ssa-chat", chat={"opening": "free"}, platform="link"),
+    ):
+        for group in side_bar(campaign, "").groups:
+            ways |= {(group.title, link.title) for link in group.links}
+            ways |= {(link.title, part.title) for link in group.links for part in link.parts}
+    return ways | {("Results", page.title) for page in RESULT_PAGES if page.title}
+
+
+def test_ways_through_side_bars_exist() -> None:
+    guides = "\n".join(path.read_text() for path in DOCUMENTS if path.parent.name == "docs")
+    found = {(stage, page.split(",")[0].strip()) for stage, page in _WAY.findall(guides)}
+    assert len(found) > 20
+    ways = ways_in_side_bars()
+    assert {way for way in found if way[1] not in NO_PAGES} <= ways
+    assert ("Results", "Export") not in ways  # a wrong way is noticed
 
 
 def sentences_in(text: str) -> Iterator[str]:
