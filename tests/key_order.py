@@ -20,26 +20,35 @@ def reads_by_order(source: str, fields: Set[str] = frozenset()) -> list[tuple[in
     tree = ast.parse(source)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     found = []
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            names = _stored_names(function, fields)
-            for node in ast.walk(function):
-                match node:
-                    case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in _BY_ORDER:
-                        if _is_stored(value, names, fields) and not _is_without_order(node, parents):
-                            found.append((node.lineno, ast.unparse(node)))
+    for function in parents:
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        inside = list(ast.walk(function))
+        if calls := [node for node in inside if _takes_entries(node)]:
+            names = _stored_names(function, inside, fields)
+            found += [
+                (node.lineno, ast.unparse(node))
+                for node in calls
+                if _is_stored(node.func.value, names, fields) and not _is_without_order(node, parents)
+            ]
     return sorted(set(found))
 
 
-def _stored_names(function: ast.FunctionDef | ast.AsyncFunctionDef, fields: Set[str]) -> set[str]:
+def _takes_entries(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _BY_ORDER
+
+
+def _stored_names(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, inside: list[ast.AST], fields: Set[str]
+) -> set[str]:
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     annotated = [(each.arg, ast.unparse(each.annotation)) for each in arguments if each.annotation]
     names = {name for name, annotation in annotated if annotation.strip("'\"") in _STORED}
+    assigned = [pair for node in inside for pair in _assigned(node)]
     for _ in range(3):  # names of names
-        for node in ast.walk(function):
-            for target, value in _assigned(node):
-                if isinstance(target, ast.Name) and _is_stored(value, names, fields):
-                    names.add(target.id)
+        for target, value in assigned:
+            if isinstance(target, ast.Name) and _is_stored(value, names, fields):
+                names.add(target.id)
     return names
 
 

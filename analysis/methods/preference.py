@@ -104,6 +104,11 @@ class Preference(ResponseMethod[VoteData]):
             weighted=_WEIGHTED,
         ).result()
 
+    def rank(self, data: VoteData, settings: AnalysisSettings) -> Result:
+        """Return the ranking and its pairs, without how few votes decide it."""
+        *_, strengths = compare_by_votes(data, settings)
+        return Analysed(replace(settings, groups=()), strengths.scores).result()
+
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
         """Return the other treatment of votes that both are bad."""
         leaves_out = settings.options.get("both_bad") == LEAVE_OUT

@@ -1,7 +1,7 @@
 """Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report, in_order
 from analysis.stats.rankings import friedman_test, share_beaten
-from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stats.ratings import Codes, Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means, shares_of
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
@@ -59,18 +59,11 @@ class Ranking(ResponseMethod[RankingData]):
         """
         everyone, judged = data, self.judge(data, settings)
         data = _that_count(data, judged)
-        n = len(data.systems)
-        by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
-        groups = with_several(by, settings.workers_planned)
-        value = self.value(data)
-        weight = weights_in(data.attributes, settings)
-        share = None if weight is None else shares_of(weight, data.system)
-        found = clustered_means(value, data.system, n, share, groups)
+        value, groups = self.value(data), _groups(data, settings)
+        scores = self._scores(data, settings)
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
         arrays = pairs.first, pairs.second, pairs.outcome
         strengths = estimate_strengths(Votes.of(data.systems, *arrays, {"worker": pairs.worker}))
-        criteria = {name or self.noun: each for name, each in _by_criterion(value, data)}
-        scores = SystemScores.of(data.systems, found, np.bincount(data.system, minlength=n), criteria)
         friedman = asdict(friedman_test(_complete(data)))
         summary = {
             "n_workers": int(np.unique(data.worker).size),
@@ -94,6 +87,20 @@ class Ranking(ResponseMethod[RankingData]):
             notes=strengths.notes,
             groups=in_groups,
         ).result()
+
+    def rank(self, data: RankingData, settings: AnalysisSettings) -> Result:
+        """Return the ranking and its pairs, without strengths and Friedman's test."""
+        scores = self._scores(_that_count(data, self.judge(data, settings)), settings)
+        return Analysed(replace(settings, groups=()), scores).result()
+
+    def _scores(self, data: RankingData, settings: AnalysisSettings) -> SystemScores:
+        """Return the mean scores of systems in what counts."""
+        n, value = len(data.systems), self.value(data)
+        weight = weights_in(data.attributes, settings)
+        share = None if weight is None else shares_of(weight, data.system)
+        found = clustered_means(value, data.system, n, share, _groups(data, settings))
+        criteria = {name or self.noun: each for name, each in _by_criterion(value, data)}
+        return SystemScores.of(data.systems, found, np.bincount(data.system, minlength=n), criteria)
 
     def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements that count imply."""
@@ -138,6 +145,11 @@ class Ranking(ResponseMethod[RankingData]):
 def _that_count(data: RankingData, judged: JudgedWorkers) -> RankingData:
     """Return what workers who count say on ordinary pages."""
     return data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+
+
+def _groups(data: RankingData, settings: AnalysisSettings) -> dict[str, Codes]:
+    by = {"worker": data.worker[data.judgement], "source": data.source[data.judgement]}
+    return with_several(by, settings.workers_planned)
 
 
 def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Floats]]:

@@ -5,7 +5,7 @@ import numpy as np
 from analysis.questions import Asked, Question
 from analysis.results.answers import UNKNOWN, SplitHalves
 from analysis.results.sections import Column, Output, Section, Table
-from analysis.stats.correlation import FEWEST, correlate
+from analysis.stats.correlation import FEWEST, pearson
 from analysis.stats.pools import divide_at_random
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.reliability import spearman_brown
@@ -39,7 +39,7 @@ class Halves(Question[SplitHalves]):
         if r is None:
             parts = divide_at_random(len(workers), len(workers) // 2, asked.n_times // 2, rng)
             halves = zip(asked.scores_of(workers, parts), asked.scores_of(workers, 1 - parts), strict=True)
-            r = np.array([correlate(*scores).pearson for scores in halves])
+            r = np.array([pearson(*scores) for scores in halves])
         return split_halves(r, len(workers))
 
     def sections(self, answer: SplitHalves) -> list[Section]:

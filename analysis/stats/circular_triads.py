@@ -10,6 +10,7 @@ from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats
 
 _NET = np.array([1, -1, 0])  # of a comparison, by `Outcome`
+_IN_ROUND = 100_000
 _BY_COINS = 0.25  # two of the eight ways to decide three pairs are circular
 
 
@@ -144,10 +145,15 @@ def share_by_chance(
     shown, node = np.unique(np.concatenate([place + first, place + second]), return_inverse=True)
     judgement_of, system_of = np.divmod(shown, n_codes)
     n_decided = n_circular = 0
-    for _ in range(n_draws):
-        order = np.lexsort((rng.random(shown.size), judgement_of))
-        one, other = np.split(system_of[order][node], 2)
-        found = count_triads(one, other, outcome, group, n_groups)
+    n_at_once = max(_IN_ROUND // shown.size, 1)
+    for n_before in range(0, n_draws, n_at_once):
+        n = min(n_at_once, n_draws - n_before)
+        draw = np.arange(n)[:, None]
+        key = (judgement_of + draw * (judgement_of[-1] + 1)).ravel()
+        order = np.lexsort((rng.random(key.size), key)) % shown.size
+        one, other = np.split(system_of[order].reshape(n, -1)[:, node], 2, axis=1)
+        own_group = (group + draw * n_groups).ravel()
+        found = count_triads(one.ravel(), other.ravel(), np.tile(outcome, n), own_group, n * n_groups)
         n_decided += int(found.n_decided.sum())
         n_circular += int(found.n_circular.sum())
     return n_circular / n_decided if n_decided else float("nan")

@@ -48,15 +48,27 @@ def correlate(first: Floats, second: Floats) -> Correlation:
     >>> round(agreement.pearson, 3), round(agreement.spearman, 3), round(agreement.kendall, 3)
     (0.8, 0.8, 0.667)
     """
-    from scipy.stats import kendalltau, pearsonr, spearmanr
+    from scipy.stats import kendalltau, spearmanr
 
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
-    if a.size < FEWEST or np.ptp(a) == 0 or np.ptp(b) == 0:
+    if _is_undefined(a, b):
         return Correlation(np.nan, np.nan, np.nan)
-    return Correlation(
-        float(pearsonr(a, b).statistic), float(spearmanr(a, b).statistic), float(kendalltau(a, b).statistic)
-    )
+    return Correlation(pearson(a, b), float(spearmanr(a, b).statistic), float(kendalltau(a, b).statistic))
+
+
+def pearson(first: Floats, second: Floats) -> float:
+    """Return Pearson's r alone, as `correlate` does, in a tenth of its time."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    a, b = first[both], second[both]
+    if _is_undefined(a, b):
+        return np.nan
+    x, y = (each - each.mean() for each in (a, b))
+    return float(np.clip((x / np.linalg.norm(x)) @ (y / np.linalg.norm(y)), -1, 1))
+
+
+def _is_undefined(a: Floats, b: Floats) -> bool:
+    return bool(a.size < FEWEST or np.ptp(a) == 0 or np.ptp(b) == 0)
 
 
 @dataclass(frozen=True)
