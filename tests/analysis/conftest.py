@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -58,6 +58,14 @@ def media(settings, tmp_path: Path) -> Path:
     """Keep the files of each test apart."""
     settings.MEDIA_ROOT = tmp_path / "media"
     return settings.MEDIA_ROOT
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_times() -> Iterator[None]:
+    """Analyse responses less often again, by halves and pools of their workers: each time takes the same path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analysis.questions._MOST_TIMES", 20)
+        yield
 
 
 def kept_files() -> list[Path]:

@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from analysis.models import AnalysisRun
 from analysis.results.reading import printed
@@ -47,6 +48,12 @@ UNITS = {
     "ranking": "score",
     "best-worst": "score",
 }
+
+
+@pytest.fixture(autouse=True)
+def no_questions(settings: Settings) -> None:
+    """Compute what ranks the systems alone: tests here ask nothing else of results."""
+    settings.EVALSITE_QUESTIONS = []
 
 
 def watched(owner: User, protocol: str) -> Campaign:

@@ -177,7 +177,8 @@ def test_with_all_lengths_a_ranking_is_the_result_itself(kind: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "preference"])
-def test_halves_of_the_workers_say_how_reliable_all_are(kind: str, written: Write) -> None:
+def test_halves_of_the_workers_say_how_reliable_all_are(kind: str, written: Write, monkeypatch) -> None:
+    monkeypatch.setattr("analysis.questions._MOST_TIMES", 100)
     found = analysed(written(kind), kind)["questions"]["halves"]
     assert (found["n_workers"], found["n_splits"]) == (6, 50)
     assert found["range"][0] <= found["r"] <= found["range"][1]
