@@ -19,18 +19,10 @@ _VALUE = np.array([1.0, -1.0, 0.0])  # by `Outcome`
 class ComparedPairs:
     """Pairs of systems that workers compared, in the order of the file.
 
-    Attributes
-    ----------
-    systems, sources, workers, criteria : list of str
-        Labels by code. Without sources nothing is known of which outputs were compared.
-    first, second : int, (n_pairs,)
-        Codes of systems.
-    outcome : int, (n_pairs,)
-        An `Outcome`; left: the first won.
-    worker, source, criterion : int, (n_pairs,)
-        The source is −1 where files have none.
-    judgement : int, (n_pairs,)
-        Codes of what the worker answered at once: of each vote another one, of all pairs of one ranking the same.
+    `systems`, `sources`, `workers`, `criteria`: labels by code; without sources nothing is known of which outputs were
+    compared. Of each pair, (n_pairs,): `first` and `second`, codes of systems; `outcome`, an `Outcome` (left: the first
+    won); `worker`, `source` (−1 where files have none), `criterion`; `judgement`, a code of what the worker answered at
+    once: of each vote another one, of all pairs of one ranking the same.
     """
 
     systems: list[str]

@@ -64,19 +64,11 @@ def settle_twice(
 ) -> Table:
     """Return the table with each answer to an ordinary item once: one rule for files of every kind of response.
 
-    Two rows are of the same answer if all columns of text that were read agree but for those of `answers` and of
-    groups that say nothing else. An exact
-    copy of a row counts once, and is counted in a warning. Others are added to `problems`, unless `choices.twice` says
-    which counts. Where no column says what was judged, nothing stands twice.
-
-    Parameters
-    ----------
-    called : the column of each role.
-    answers : roles of what was answered.
-    table : one answer a row; its rows stay in their order.
-    choices : which answer counts, `twice`.
-    problems : gathers the rows that are refused; then the table is returned as it is.
-    read_others : reads other columns of the file, in which exact copies agree, too; None where there are none.
+    Two rows are of the same answer if all columns of text that were read agree but for those of the roles `answers` and
+    of groups that say nothing else; `called` has the column of each role. An exact copy of a row counts once, and is
+    counted in a warning; it agrees in what `read_others` reads, too, None where the file has no other columns. Others
+    are added to `problems`, unless `choices.twice` says which counts; then the table is returned as it is. Where no
+    column says what was judged, nothing stands twice.
 
     Raises DomainError `bad_twice` for the mean of answers that are no numbers.
     """

@@ -64,18 +64,10 @@ class Scale:
 class Judgements:
     """What workers said of outputs, an output a row and a criterion a column.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        Of items of all kinds. Scores are on the scale of the analysis, negative criteria reversed: numbers, levels, or
-        codes of options, sets and texts. A source is −1 where it is not known.
-    criteria : list of str
-    scales : list of Scale
-        One for each criterion.
-    is_counted, has_failed : bool, (n_workers,)
-        Whether a worker counts, and whether they failed the worker test.
-    given : float64, (n_items, n_criteria), optional
-        The scores on the scale on which they were given, where this is another one.
+    `ratings` has items of all kinds, with scores on the scale of the analysis, negative criteria reversed: numbers,
+    levels, or codes of options, sets and texts; a source is −1 where it is not known. `scales`: one for each criterion.
+    `is_counted`, `has_failed`: whether a worker counts, and failed the worker test, (n_workers,). `given`: the scores
+    on the scale on which they were given, (n_items, n_criteria), where this is another one.
     """
 
     ratings: Ratings

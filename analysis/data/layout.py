@@ -119,16 +119,11 @@ def find_layout(
     only_these: bool = False,
     choices: Choices = GUESSED,
 ) -> Layout:
-    """Return what the columns of a file are for, by their names and the first rows.
+    """Return what the columns of a file are for, by their names and the cells of the first rows.
 
-    Parameters
-    ----------
-    columns, rows : the file's columns, and the cells of its first rows.
-    names : what files call each column; `score` and `worker` are among them.
-    can_read : whether the response method reads a cell as it is.
-    criteria : names of criteria that are known, where there are some; `only_these`: other columns hold no answers
-        where one is named so.
-    choices : how the file is read, as far as somebody said it.
+    `names`: what files call each column; `score` and `worker` are among them. `can_read`: whether the response method
+    reads a cell as it is. `criteria`: those that are known, where there are some; `only_these`: other columns hold no
+    answers where one is named so. `choices`: how the file is read, as far as somebody said it.
 
     Without an answer the layout is long, and has none; what is missing is the caller's to refuse.
     Raises DomainError `bad_shape` for one that there is not, or that the columns cannot have.

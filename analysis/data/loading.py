@@ -74,25 +74,13 @@ def load_scores(
 ) -> Responses:
     """Return the scores of a file in any format and shape that is read; none is NaN.
 
-    Parameters
-    ----------
-    path : path of the file.
-    read_score : the number of a cell, NaN where it is not allowed.
-    allowed : what a cell may hold, for the message.
-    criterion : name of the criterion where the file names none.
-    criteria : names of criteria that are known: columns called so hold scores.
-    choices : how the file is read, as far as somebody said it.
-    kinds : the kinds of items whose scores are wanted: degraded ones, too, for a worker test.
+    `read_score` gives the number of a cell, NaN where it is not allowed; `allowed` says what a cell may hold.
+    `criterion`: its name where the file names none; `criteria`: known names, by which columns hold scores. `kinds` of
+    items are wanted: degraded ones, too, for a worker test; others are left out and counted in a warning. In a file
+    with a column `turn` that is not empty, a row is about a reply of a chat, which `worker`, `assignment`, `hit`,
+    `position` and `system` name.
 
-    Notes
-    -----
-    Items of other kinds are left out and counted in a warning. In a file with a column `turn` that is not empty, a row
-    is about a reply of a chat, which `worker`, `assignment`, `hit`, `position` and `system` name.
-
-    Raises
-    ------
-    TableError
-        Up to 50 problems: a column that is missing, an empty label, a score that is not allowed.
+    Raises TableError with up to 50 problems: a missing column, an empty label, a score that is not allowed.
     """
     problems, scores = CellProblems(), Scores(lambda cell: not math.isnan(read_score(cell)), criteria)
     needed = ("worker", "system", "score")
@@ -134,21 +122,12 @@ def load_answers(
 ) -> Responses:
     """Return the answers of a file with one answer a row, of any columns.
 
-    Parameters
-    ----------
-    path : path of the file.
-    wanted : what to read beside the labels of a row.
-    criterion : name of the criterion where the file names none.
-    of_tools : what is read of a file of another tool; None where no tool has it.
-    choices : how the file is read, as far as somebody said it.
-    kinds : the kinds of items whose answers are wanted: degraded ones for a worker test, repeats for the agreement of
-        workers with themselves.
+    `wanted`: what to read beside the labels of a row. `criterion`: its name where the file names none. `of_tools`: what
+    is read of a file of another tool; None where no tool has it. `kinds` of items are wanted: degraded ones for a
+    worker test, repeats for the agreement of workers with themselves.
 
-    Raises
-    ------
-    TableError
-        Up to 50 problems: a column that is missing, an empty cell, a number that is none or too small, and what
-        `read_found` says.
+    Raises TableError with up to 50 problems: a missing column, an empty cell, a number that is none or too small, and
+    what `read_found` says.
     """
     problems = CellProblems()
     names = {each.name: each.names[1:] for each in wanted} | _OF_ANSWERS

@@ -15,13 +15,8 @@ from analysis.stats.ratings import Codes, Floats, Mask
 class OutputScores:
     """Scores of outputs, of one worker on one criterion each; higher is better.
 
-    Attributes
-    ----------
-    systems, sources, workers : list of str
-        Labels by code. A source has its document in its name where two sources share a name.
-    system, source, worker, criterion : int, (n,)
-    score : float64, (n,)
-        No NaN.
+    `systems`, `sources`, `workers`: labels by code; a source has its document in its name where two share a name.
+    `system`, `source`, `worker`, `criterion`: int, (n,). `score`: float64, (n,), no NaN.
     """
 
     systems: list[str]

@@ -50,11 +50,8 @@ def read_found(
 ) -> tuple[dict[str, str], Table]:
     """Return the file's column of each of `names` that it has, and the table of these, each answer once.
 
-    Parameters
-    ----------
-    answers : those of `names` that hold what was answered.
-
-    The others are as of `read_answers`, which raises the same errors; answers that stand twice are added to `problems`.
+    `answers`: those of `names` that hold what was answered; those that stand twice are added to `problems`. Others are
+    as of `read_answers`, which raises the same errors.
     """
     found = read_answers(
         DataFile(path), names, needed, problems, wanted=wanted, choices=choices, read=read, scores=scores
@@ -87,16 +84,10 @@ def read_answers(
 ) -> Found:
     """Return the answers of one task of a file, or of all as one, with ids in one form.
 
-    Parameters
-    ----------
-    file : the file.
-    names : what files call each column.
-    needed : names without which the file is refused.
-    problems : cells that are no text, or no numbers, are added to these; then the table stays as it is.
-    wanted : what is read of a file of another tool, None where no tool has it.
-    choices : how the file is read, as far as somebody said it.
-    read : reads the columns of an ordinary file.
-    scores : where answers are scores, which files have in any shape; None where a row is what it is.
+    `names`: what files call each column; without one of `needed` the file is refused. Cells that are no text, or no
+    numbers, are added to `problems`; then the table stays as it is. `wanted`: what is read of a file of another tool,
+    None where no tool has it; `read` reads the columns of an ordinary file. `scores`: where answers are scores, which
+    files have in any shape; None where a row is what it is.
 
     Raises TableError, and DomainError for choices that the file cannot have.
     """

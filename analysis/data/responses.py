@@ -35,31 +35,16 @@ class AnsweredBy(NamedTuple):
     attributes: Mapping[str, TextColumn]
 
 
-def _nothing() -> Codes:
-    return np.empty(0, np.int64)
-
-
 @dataclass(frozen=True)
 class Responses:
     """Answers, one worker's about one output on one criterion each, in the order of the file.
 
-    Attributes
-    ----------
-    workers, systems, sources, documents, criteria : list of str
-        Labels by code, sorted; of what is not known, one.
-    worker, system, source, document, criterion : int, (n,)
-    kind : int, (n,)
-        `Kind` codes.
-    assignment : int, (n,)
-        Codes of what a worker did at one go; without such a column, a worker did all at one.
-    numbers : {name: float64, (n,)}
-        `score`, `seconds` and whatever else a method reads, as far as files have it: NaN where a cell is empty.
-    text : {name: TextColumn, (n,)}
-        Answers that are words, and texts that were judged.
-    attributes : {name: TextColumn, (n,)}
-        Columns by whose groups scores are compared, as far as they were asked for.
-    has_chats : bool
-        Whether documents are chats, and sources their replies.
+    `workers`, `systems`, `sources`, `documents`, `criteria`: labels by code, sorted; of what is not known, one. Of each
+    answer, (n,): `worker`, `system`, `source`, `document`, `criterion`; `kind`, a `Kind`; `assignment`, a code of what
+    a worker did at one go, or all. `numbers`: `score`, `seconds` and whatever else a method reads, as far as files have
+    it, NaN where a cell is empty. `text`: answers that are words, and texts that were judged. `attributes`: columns by
+    whose groups scores are compared, as far as they were asked for. `has_chats`: documents are chats, and sources their
+    replies.
     """
 
     workers: list[str]
@@ -76,7 +61,7 @@ class Responses:
     text: Mapping[str, TextColumn] = field(default_factory=dict)
     attributes: Mapping[str, TextColumn] = field(default_factory=dict)
     documents: list[str] = field(default_factory=lambda: [""])
-    document: Codes = field(default_factory=_nothing)
+    document: Codes = field(default_factory=lambda: np.empty(0, np.int64))
     warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
     has_chats: bool = False
@@ -149,11 +134,8 @@ class Responses:
     def twins(self) -> NDArray[np.int64]:
         """Return for each answer to a degraded item or a repeat the row of its twin, (n,); −1 for others.
 
-        That is the first answer to an ordinary item of the same assignment, source and system, on the same criterion.
-
-        References
-        ----------
-        METHOD §1 (quality-control items).
+        That is the first answer to an ordinary item of the same assignment, source and system, on the same criterion
+        (METHOD §1, quality-control items).
         """
         if not any(self.sources) and not any(self.documents):
             return np.full(self.n, -1, np.int64)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from analysis.methods.settings import bad_settings
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import listed
 
@@ -15,11 +16,6 @@ class OfCriterion(NamedTuple):
     options: list[str] | None = None
     good: list[str] | None = None
     chance: float | None = None
-
-
-def bad(message: str) -> DomainError:
-    """Return the error of options that cannot be."""
-    return DomainError("bad_settings", message)
 
 
 def _is_list(value: Any) -> bool:
@@ -47,15 +43,15 @@ def check_values(options: Mapping[str, Any]) -> None:
             continue
         if not isinstance(value, dict):
             if not is_right(value):
-                raise bad(f"“{name}” must be {what}; of several criteria, an object with one for each.")
+                raise bad_settings(f"“{name}” must be {what}; of several criteria, an object with one for each.")
             continue
         if not value:
-            raise bad(f"“{name}” is an object without a criterion. Name one, or leave “{name}” out.")
+            raise bad_settings(f"“{name}” is an object without a criterion. Name one, or leave “{name}” out.")
         if same := _same(value):
-            raise bad(f"“{name}” names one criterion twice: {same}. Write it once.")
+            raise bad_settings(f"“{name}” names one criterion twice: {same}. Write it once.")
         for criterion, of in value.items():
             if not is_right(of):
-                raise bad(f"“{name}” of the criterion “{criterion}” must be {what}.")
+                raise bad_settings(f"“{name}” of the criterion “{criterion}” must be {what}.")
 
 
 def refuse_same_criteria(criteria: Collection[str]) -> None:
@@ -91,14 +87,14 @@ def _values(name: str, value: Any, criteria: Sequence[str], known: Sequence[str]
         return {}
     if not isinstance(value, dict):
         if len(criteria) > 1:
-            raise bad(
+            raise bad_settings(
                 f"“{name}” does not say of which criterion it is, and there are several: {listed(criteria)}. Write "
                 f'an object with one for each, such as {{"{name}": {{"{criteria[0]}": {_EXAMPLES[name]}}}}}.'
             )
         return {criteria[0].casefold(): value}
     there = {criterion.casefold() for criterion in known}
     if unknown := [criterion for criterion in value if criterion.casefold() not in there]:
-        raise bad(f"“{name}” names the criterion “{unknown[0]}”. The criteria are: {', '.join(known)}.")
+        raise bad_settings(f"“{name}” names the criterion “{unknown[0]}”. The criteria are: {', '.join(known)}.")
     return {criterion.casefold(): of for criterion, of in value.items()}
 
 
@@ -116,8 +112,8 @@ def unknown_good(good: Sequence[str], options: Sequence[str], criterion: str = "
         return None
     if criterion:
         said = f"“good” names “{unknown}” for the criterion “{criterion}”. Its options are: {', '.join(options)}."
-        return bad(said)
-    return bad(f"“good” names “{unknown}”. The options are: {', '.join(options)}.")
+        return bad_settings(said)
+    return bad_settings(f"“good” names “{unknown}”. The options are: {', '.join(options)}.")
 
 
 def with_offered(options: Mapping[str, Any], offered: Mapping[str, Sequence[str] | None]) -> Mapping[str, Any]:

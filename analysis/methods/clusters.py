@@ -29,11 +29,7 @@ def choose_groups(
     rater: Codes, document: Codes, segment: Codes, n_documents: int, n_planned: int | None = None
 ) -> dict[str, Codes]:
     """Return by what scores of segments are clustered, {name: int, (n,)}: documents if there are enough, else segments;
-    and raters if there are six or more, or so many are planned: of fewer, a result is one for these raters.
-
-    References
-    ----------
-    METHOD §5 (the headline).
+    and raters if there are six or more, or so many are planned: of fewer, a result is one for these raters (METHOD §5).
     """
     groups = {"document": document} if n_documents >= _ENOUGH_DOCUMENTS else {"segment": segment}
     n_raters = max(int(np.unique(rater).size), n_planned or 0)

@@ -16,7 +16,7 @@ from analysis.data.responses import Responses, rows_of
 from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
 from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.settings import AnalysisSettings, bad_settings
 from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section, weights_in
 from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_of, workers_in_words, workers_section
 from analysis.results.result import Result
@@ -26,7 +26,6 @@ from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
 from campaigns.design.composition import Kind
-from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 CRITERION = "magnitude"
@@ -54,11 +53,13 @@ class Magnitude(ResponseMethod[Responses]):
         """Options are `reference`: its value, or the system that is it; `scale`: of ratios, or of each worker."""
         super().check_options(options)
         if options.get("scale", RATIO) not in (RATIO, WORKER):
-            raise _bad(f"“scale” must be one of: {RATIO}, {WORKER}.")
+            raise bad_settings(f"“scale” must be one of: {RATIO}, {WORKER}.")
         reference = options.get("reference", 100)
         is_number = isinstance(reference, int | float) and not isinstance(reference, bool)
         if not (0 < reference < np.inf if is_number else isinstance(reference, str) and reference):
-            raise _bad("“reference” must be the value that the reference has, above 0, or the name of a system.")
+            raise bad_settings(
+                "“reference” must be the value that the reference has, above 0, or the name of a system."
+            )
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the values of a file."""
@@ -161,10 +162,6 @@ class Magnitude(ResponseMethod[Responses]):
         return f"{workers_in_words(result)} {given}".strip()
 
 
-def _bad(message: str) -> DomainError:
-    return DomainError("bad_settings", message)
-
-
 def _is_negative(data: Responses, settings: AnalysisSettings) -> Mask:
     """Return which criteria are negative, (n_criteria,)."""
     negative = {each.name.casefold() for each in settings.criteria if each.is_negative}
@@ -214,7 +211,7 @@ def _over_system(log: Floats, data: Responses, name: str) -> tuple[Floats, list[
     """
     known = [each.casefold() for each in data.systems]
     if name.casefold() not in known:
-        raise _bad(f"“reference” names “{name}”. The systems are: {', '.join(data.systems)}.")
+        raise bad_settings(f"“reference” names “{name}”. The systems are: {', '.join(data.systems)}.")
     parts = [(data.worker, len(data.workers)), (data.source, len(data.sources)), (data.criterion, len(data.criteria))]
     is_repeat = data.kind == Kind.REPEAT
     parts.append((is_repeat.astype(np.int64), 2))

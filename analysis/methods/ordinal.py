@@ -16,7 +16,7 @@ from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile,
 from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import explain_single, in_words, with_several
 from analysis.methods.proportional_odds import MODEL, odds_of_criterion, odds_section
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.settings import AnalysisSettings, bad_settings
 from analysis.methods.system_scores import (
     Analysed,
     SystemScores,
@@ -65,18 +65,20 @@ class Ordinal(ResponseMethod[Responses]):
         `model`: one that is fitted beside the rank tests."""
         super().check_options(options)
         if options.get("model", MODEL) != MODEL:
-            raise _bad(f"“model” must be {MODEL}.")
+            raise bad_settings(f"“model” must be {MODEL}.")
         levels = options.get("levels", MOST_LEVELS)
         names = levels if isinstance(levels, list) else []
         n = len(set(names)) if names else levels
         is_right = isinstance(n, int) and not isinstance(n, bool) and 2 <= n <= MOST_LEVELS
         if not is_right or len(names) not in (0, n) or not all(isinstance(name, str) and name for name in names):
-            raise _bad(f"“levels” must be a number from 2 to {MOST_LEVELS}, or a list of so many names, lowest first.")
+            raise bad_settings(
+                f"“levels” must be a number from 2 to {MOST_LEVELS}, or a list of so many names, lowest first."
+            )
         negative = options.get("negative", [])
         if not isinstance(negative, list) or not all(isinstance(name, str) for name in negative):
-            raise _bad("“negative” must be a list of criteria.")
+            raise bad_settings("“negative” must be a list of criteria.")
         if negative and "levels" not in options:
-            raise _bad("Criteria can only be reversed if “levels” says which levels there are.")
+            raise bad_settings("Criteria can only be reversed if “levels” says which levels there are.")
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Responses:
         """Return the scores of a file, as levels from 1, or as they are where the settings do not say the levels."""
@@ -178,10 +180,6 @@ class Ordinal(ResponseMethod[Responses]):
         return f"{by} {n_ratings} count." if by else f"{counted(result.summary.n_workers, 'worker')} gave {n_ratings}."
 
 
-def _bad(message: str) -> DomainError:
-    return DomainError("bad_settings", message)
-
-
 def _reader(levels: int | list[str] | None) -> tuple[Callable[[str], float], str]:
     """Return what reads a level, and what a cell may hold."""
     names = levels if isinstance(levels, list) else []
@@ -239,7 +237,7 @@ def _reversed(data: Responses, settings: AnalysisSettings, levels: Floats) -> Fl
     negative = [name.casefold() for name in settings.options.get("negative", [])]
     known = [name.casefold() for name in data.criteria]
     if unknown := sorted(set(negative) - set(known)):
-        raise _bad(f"“negative” names “{unknown[0]}”. The criteria are: {', '.join(data.criteria)}.")
+        raise bad_settings(f"“negative” names “{unknown[0]}”. The criteria are: {', '.join(data.criteria)}.")
     negative += [each.name.casefold() for each in settings.criteria if each.is_negative]
     is_negative = np.array([name in negative for name in known])[data.criterion]
     return np.where(is_negative, levels[0] + levels[-1] - data.score, data.score)

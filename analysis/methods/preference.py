@@ -14,7 +14,7 @@ from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile,
 from analysis.methods.by_groups import GroupedScores
 from analysis.methods.clusters import with_several
 from analysis.methods.preference_sections import sections_of_votes
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.settings import AnalysisSettings, bad_settings
 from analysis.methods.strengths import Strengths, Votes, estimate_strengths
 from analysis.methods.system_scores import Analysed
 from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_in_words, workers_section
@@ -25,7 +25,6 @@ from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import Mask, or_none
 from campaigns.design.composition import Kind
-from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 LEAVE_OUT = "leave out"
@@ -53,7 +52,7 @@ class Preference(ResponseMethod[VoteData]):
         """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
         super().check_options(options)
         if options.get("both_bad", LEAVE_OUT) not in _BOTH_BAD:
-            raise DomainError("bad_settings", f"“both_bad” must be one of: {', '.join(_BOTH_BAD)}.")
+            raise bad_settings(f"“both_bad” must be one of: {', '.join(_BOTH_BAD)}.")
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""

@@ -75,7 +75,7 @@ def rated_criterion(spec: CriterionSpec, method: str = DEFAULT_METHOD) -> RatedC
 
 def no_scores() -> DomainError:
     """Return the error of a campaign whose answers have no scores that could be analysed."""
-    return _bad(
+    return bad_settings(
         "No criterion has answers on a slider, on labelled points or as numbers between two bounds, so there is "
         "nothing to standardise. All answers are among the downloads."
     )
@@ -83,7 +83,7 @@ def no_scores() -> DomainError:
 
 def nothing_read(method: str) -> DomainError:
     """Return the error of a campaign whose answers its method cannot read."""
-    return _bad(
+    return bad_settings(
         f"{method} cannot read the answers on any criterion. Choose another response method in the campaign's "
         "settings. All answers are among the downloads."
     )
@@ -208,39 +208,39 @@ def _check(settings: AnalysisSettings) -> None:
     method = methods[settings.method]()
     method.check_options(settings.options)
     if not all(settings.groups) or len(set(settings.groups)) < len(settings.groups):
-        raise _bad("“groups” must be a list of columns, none of which is there twice.")
+        raise bad_settings("“groups” must be a list of columns, none of which is there twice.")
     names = [name.casefold() for name in settings.criterion_names]
     if not names and method.has_criteria:
-        raise _bad("There is no criterion. Name at least one.")
+        raise bad_settings("There is no criterion. Name at least one.")
     if "" in names or len(set(names)) < len(names):
-        raise _bad("Each criterion needs a name of its own.")
+        raise bad_settings("Each criterion needs a name of its own.")
     if long := [name for name in settings.criterion_names if len(name) > LONGEST_NAME]:
-        raise _bad(
+        raise bad_settings(
             f"The criterion “{shorten(long[0])}” has {len(long[0])} characters, a name has at most {LONGEST_NAME}. "
             "Give it a shorter name, and the file's name for it as its statement."
         )
     if settings.preset not in WORKER_TESTS:
-        raise _bad(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(WORKER_TESTS)}.")
+        raise bad_settings(f"There is no worker test “{settings.preset}”. Choose one of: {', '.join(WORKER_TESTS)}.")
     if not 0 < settings.alpha < 1:
-        raise _bad(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
+        raise bad_settings(f"α is {settings.alpha:g}; it must lie between 0 and 1, for instance 0.05.")
     if settings.unit not in [unit.value for unit in Unit]:
-        raise _bad(f"There is no unit “{settings.unit}”. Choose rating or output.")
+        raise bad_settings(f"There is no unit “{settings.unit}”. Choose rating or output.")
     if settings.comparison not in list(Procedure):
-        raise _bad(f"There is no comparison “{settings.comparison}”. Choose one of: {', '.join(Procedure)}.")
+        raise bad_settings(f"There is no comparison “{settings.comparison}”. Choose one of: {', '.join(Procedure)}.")
     if settings.n_counts not in get_args(Counted):
-        raise _bad(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
+        raise bad_settings(f"n cannot count “{settings.n_counts}”. Choose outputs or ratings.")
     if settings.workers_planned is not None and settings.workers_planned < LEAST_PLANNED:
-        raise _bad(f"“workers_planned” is {settings.workers_planned}; it must be {LEAST_PLANNED} or more.")
+        raise bad_settings(f"“workers_planned” is {settings.workers_planned}; it must be {LEAST_PLANNED} or more.")
     for low, high in settings.scales:
         if not (low < high and math.isfinite((high - low) * 100)):
-            raise _bad(
+            raise bad_settings(
                 f"The scale is from {low:g} to {high:g}; the second number must be the greater one, and not too large."
             )
     if not settings.standardised_kinds or not set(settings.standardised_kinds) <= set(ANALYSED_KINDS):
-        raise _bad(f"standardised_kinds must be some of: {', '.join(ANALYSED_KINDS)}.")
+        raise bad_settings(f"standardised_kinds must be some of: {', '.join(ANALYSED_KINDS)}.")
     is_tested = any(criterion.is_in_worker_test for criterion in settings.criteria)
     if settings.preset != NO_TEST and settings.criteria and not is_tested:
-        raise _bad("No criterion is used by the worker test. Choose at least one, or no worker test.")
+        raise bad_settings("No criterion is used by the worker test. Choose at least one, or no worker test.")
 
 
 def from_protocol(slug: str) -> AnalysisSettings:
@@ -314,9 +314,9 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     Raises DomainError `bad_settings` that names the field and what it may be.
     """
     if not isinstance(data, dict):
-        raise _bad("A protocol is a JSON object with the field “criteria”.")
+        raise bad_settings("A protocol is a JSON object with the field “criteria”.")
     if _has_nul(data):
-        raise _bad("A text has a NUL character, which no database takes.")
+        raise bad_settings("A text has a NUL character, which no database takes.")
     _refuse_unknown(data, _FIELDS, "The protocol")
     protocol = str(data.get("protocol", name))
     preset = find_protocol(protocol) or Protocol
@@ -325,19 +325,19 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
     own_test = preset.worker_test if method == preset.method and preset is not Protocol else NO_TEST
     criteria = data.get("criteria") if has_criteria else data.get("criteria", [])
     if not isinstance(criteria, list):
-        raise _bad('“criteria” must be a list, for instance ["adequacy"].')
+        raise bad_settings('“criteria” must be a list, for instance ["adequacy"].')
     test = data.get("worker_test", {})
     test = {"preset": test} if isinstance(test, str) else test
     if not isinstance(test, dict):
-        raise _bad("“worker_test” must be a preset's name or an object with “preset” and “alpha”.")
+        raise bad_settings("“worker_test” must be a preset's name or an object with “preset” and “alpha”.")
     _refuse_unknown(test, {"preset", "alpha"}, "“worker_test”")
     scale = data.get("scale")
     kinds, excluded = data.get("standardised_kinds", list(ANALYSED_KINDS)), data.get("excluded", {})
     if not isinstance(kinds, list) or not isinstance(excluded, dict):
-        raise _bad("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
+        raise bad_settings("“standardised_kinds” must be a list and “excluded” an object {worker: reason}.")
     options = data.get("options", preset.method_options if method == preset.method else {})
     if not isinstance(options, dict):
-        raise _bad("“options” must be an object with the options of the method.")
+        raise bad_settings("“options” must be an object with the options of the method.")
     return AnalysisSettings(
         protocol=protocol,
         criteria=tuple(_criterion(entry) for entry in criteria),
@@ -362,7 +362,7 @@ def from_json(data: Any, name: str = CUSTOM) -> AnalysisSettings:
 
 def _groups(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise _bad('“groups” must be a list of columns, such as ["domain"].')
+        raise bad_settings('“groups” must be a list of columns, such as ["domain"].')
     return tuple(value)
 
 
@@ -412,11 +412,11 @@ def _criterion(entry: Any) -> RatedCriterion:
     if isinstance(entry, str):
         return RatedCriterion(entry.strip())
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise _bad("A criterion is a name, or an object with at least “name”.")
+        raise bad_settings("A criterion is a name, or an object with at least “name”.")
     _refuse_unknown(entry, _CRITERION_FIELDS, f"Criterion “{entry['name']}”")
     for flag in ("is_negative", "is_in_worker_test"):
         if not isinstance(entry.get(flag, False), bool):
-            raise _bad(f"Criterion “{entry['name']}”: “{flag}” must be true or false.")
+            raise bad_settings(f"Criterion “{entry['name']}”: “{flag}” must be true or false.")
     return RatedCriterion(
         entry["name"].strip(),
         str(entry.get("statement", "")),
@@ -428,51 +428,54 @@ def _criterion(entry: Any) -> RatedCriterion:
 
 def _scale(value: Any) -> Scale:
     if not isinstance(value, list) or len(value) != len(FULL):
-        raise _bad("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
+        raise bad_settings("“scale” must be a list of the least and the greatest score, for instance [1, 5].")
     low, high = (_number(end, "An end of “scale”", "a number") for end in value)
     return low, high
 
 
 def _corpus(value: Any) -> dict[str, Any] | None:
     if value is not None and not (isinstance(value, dict) and set(value) == {"name", "dialogues", "turns", "lengths"}):
-        raise _bad("“corpus” is not what evalsite has written. Leave it out, and upload the corpus again.")
+        raise bad_settings("“corpus” is not what evalsite has written. Leave it out, and upload the corpus again.")
     return value
 
 
 def _personas(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value.values()):
-        raise _bad('“personas” must be an object {chatbot with a persona: the same without}, such as {"Ap": "A"}.')
+        raise bad_settings(
+            '“personas” must be an object {chatbot with a persona: the same without}, such as {"Ap": "A"}.'
+        )
     return value
 
 
 def _cost(value: Any) -> Cost:
     currency = value.get("currency", Cost._field_defaults["currency"]) if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(currency, str):
-        raise _bad('“cost” must be an object, for instance {"per_assignment": 0.99, "currency": "USD"}.')
+        raise bad_settings('“cost” must be an object, for instance {"per_assignment": 0.99, "currency": "USD"}.')
     _refuse_unknown(value, set(Cost._fields), "“cost”")
     per_assignment = _number(value.get("per_assignment"), "“per_assignment”", "what one HIT costs, a number")
     if not 0 <= per_assignment < math.inf:
-        raise _bad(f"“per_assignment” is {per_assignment:g}; what one HIT costs must be 0 or more.")
+        raise bad_settings(f"“per_assignment” is {per_assignment:g}; what one HIT costs must be 0 or more.")
     return Cost(per_assignment, currency)
 
 
 def _workers_planned(value: Any) -> int:
     number = _number(value, "“workers_planned”", "a whole number")
     if not number.is_integer():
-        raise _bad(f"“workers_planned” is {number:g}; it must be a whole number.")
+        raise bad_settings(f"“workers_planned” is {number:g}; it must be a whole number.")
     return int(number)
 
 
 def _number(value: Any, name: str, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _bad(f"{name} is {value!r}; it must be {what}.")
+        raise bad_settings(f"{name} is {value!r}; it must be {what}.")
     return float(value)
 
 
 def _refuse_unknown(data: dict[str, Any], known: set[str], what: str) -> None:
     if unknown := sorted(set(data) - known):
-        raise _bad(f"{what} has no field “{unknown[0]}”. The fields are: {', '.join(sorted(known))}.")
+        raise bad_settings(f"{what} has no field “{unknown[0]}”. The fields are: {', '.join(sorted(known))}.")
 
 
-def _bad(message: str) -> DomainError:
+def bad_settings(message: str) -> DomainError:
+    """Return the error of settings that cannot be."""
     return DomainError("bad_settings", message)

@@ -19,7 +19,7 @@ from analysis.data.spans.writing import to_mqm_tsv
 from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
 from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import choose_groups, few_raters, in_words
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.settings import AnalysisSettings, bad_settings
 from analysis.methods.system_scores import (
     Analysed,
     SystemScores,
@@ -37,7 +37,6 @@ from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.segment_means import SegmentMeans, segment_means
 from analysis.stats.spans import SpanAgreement, span_agreement
 from campaigns.design.composition import Kind
-from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
 CRITERION = "errors"
@@ -68,7 +67,7 @@ class Spans(ResponseMethod[SpanData]):
         if clusters is not None and not (
             isinstance(clusters, list) and len(clusters) in (1, 2) and set(clusters) <= set(CLUSTERS)
         ):
-            raise _bad(f"“clusters” must be a list of one or two of: {', '.join(CLUSTERS)}.")
+            raise bad_settings(f"“clusters” must be a list of one or two of: {', '.join(CLUSTERS)}.")
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> SpanData:
         """Return the annotations of an MQM file."""
@@ -197,10 +196,6 @@ def _of_errors(data: SpanData, weight: Floats) -> Floats:
     n_categories = weight.shape[1]
     weights: Floats = weight.ravel()[data.severity * n_categories + data.category]
     return weights
-
-
-def _bad(message: str) -> DomainError:
-    return DomainError("bad_settings", message)
 
 
 def _clusters(data: SpanData, settings: AnalysisSettings) -> dict[str, Codes]:

@@ -58,23 +58,12 @@ class Votes:
 class Strengths:
     """What follows from the votes.
 
-    Attributes
-    ----------
-    scores : SystemScores
-        Of all systems; NaN for those that are not connected with the others.
-    naive : low and high, float64, (n_systems,)
-        95 % interval of each strength, as if votes were independent.
-    names, counts
-        The systems that are connected, and their votes as in `Votes.counts`.
-    fit : BradleyTerry or None
-        Of these systems; None where no strength follows from the votes.
-    prior : float
-        How many wins and losses against an imagined system were added for each; 0 where the votes need none.
-    order : (float, float, float)
-        Advantage of the left side in log strength, its standard error clustered as the strengths', degrees of freedom;
-        NaN where it is undefined.
-    notes : list of str
-        Sentences: which systems have no strength or no interval, and why.
+    `scores`: of all systems, NaN for those that are not connected with the others; `naive`: low and high, (n_systems,),
+    as if votes were independent. `names`, `counts`: the systems that are connected, and their votes as in
+    `Votes.counts`; `fit`: of these, None where no strength follows. `prior`: how many wins and losses against an
+    imagined system were added for each; 0 where the votes need none. `order`: advantage of the left side in log
+    strength, its standard error clustered as the strengths', degrees of freedom; NaN where undefined. `notes`:
+    sentences: which systems have no strength or no interval, and why.
     """
 
     scores: SystemScores
@@ -123,16 +112,14 @@ def estimate_strengths(votes: Votes) -> Strengths:
     scores = SystemScores(votes.systems, strength, *ends, n_of, pairs, True, {CRITERION: strength}, n_clusters)
     order = (np.nan, np.nan, float(df))
     if (with_left := fit_with_left(counts, prior)) is not None:
-        of_left = largest([robust_covariance(with_left, *of_members, *each) for each in groupings], _of_last)
+        of_left = largest(
+            [robust_covariance(with_left, *of_members, *each) for each in groupings],
+            lambda covariance: covariance[-1, -1],
+        )
         # Of few workers who agree about the order, rounding may leave less than 0.
         order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), float(df))
     naive = (strength - naive_half, strength + naive_half)
     return Strengths(scores, naive, names, counts, fit, prior, order, notes)
-
-
-def _of_last(covariance: Floats) -> Floats:
-    """Return the variance of the last parameter."""
-    return covariance[-1, -1]
 
 
 def _half(variance: Floats, members: Codes, n: int, df: float) -> Floats:

@@ -25,19 +25,9 @@ _SIGN = "sign"
 class JudgedWorkers:
     """The workers of a file of responses, in the order of `names`.
 
-    Attributes
-    ----------
-    names : list of str
-    p_value : float64, (n_workers,)
-        One-sided p that degraded items are answered no worse; NaN where nothing could be compared.
-    n_compared : int, (n_workers,)
-        How many pairs of a degraded item and its twin p is of.
-    verdict : int8, (n_workers,)
-        `Verdict` codes.
-    excluded : {str: str}
-        Workers who were taken out by hand, and why.
-    preset, alpha
-        The worker test that was applied: `none` where nobody was tested.
+    Of each, (n_workers,): `p_value`, one-sided, that degraded items are answered no worse, NaN where nothing could be
+    compared; `n_compared`, of how many pairs of a degraded item and its twin p is; `verdict`, a `Verdict`. `excluded`:
+    who was taken out by hand, and why. `preset`, `alpha`: the test that was applied, `none` where nobody was tested.
     """
 
     names: list[str]
@@ -69,17 +59,9 @@ class JudgedWorkers:
 def judge_workers(
     names: Sequence[str], p_value: Floats, n_compared: Codes, settings: AnalysisSettings
 ) -> JudgedWorkers:
-    """Return the verdict on each worker.
+    """Return the verdict on each worker by `p_value` and `n_compared`, (n_workers,), as of `JudgedWorkers`.
 
-    Parameters
-    ----------
-    names : sequence of str
-    p_value : float64, (n_workers,)
-        NaN where a worker has nothing to compare. If nobody has, as in files without quality-control items, no test is
-        applied, and all workers count.
-    n_compared : int, (n_workers,)
-    settings : AnalysisSettings
-        Worker test, α, and workers excluded by hand.
+    If nobody has anything to compare, as in files without quality-control items, no test is applied, and all count.
     """
     is_tested = settings.preset != NO_TEST and bool((n_compared > 0).any())
     verdict = np.where(p_value < settings.alpha, Verdict.PASSED, Verdict.FAILED).astype(np.int8)

@@ -41,7 +41,9 @@ def load_human_scores(path: Path, choices: Choices) -> SegmentScores:
         look = ScoreFile(DataFile(path), SCORE_NAMES, own, Scores(is_number)).look()
         if look.nested is None and look.layout.shape is Shape.LONG and "worker" not in look.layout.roles:
             return load_segment_scores(path, has_metrics=False, encoding=own.encoding)
-    data = load_scores(path, _as_number, "a number", criterion="score", choices=choices)
+    data = load_scores(
+        path, lambda cell: float(cell) if is_number(cell) else math.nan, "a number", criterion="score", choices=choices
+    )
     n_systems = len(data.systems)
     key, n = dense_ranks(data.segment * n_systems + data.system, len(data.documents) * len(data.sources) * n_systems)
     cell, n_cells = key * len(data.criteria) + data.criterion, n * len(data.criteria)
@@ -79,10 +81,6 @@ def _as_segments(file: str, outputs: OutputScores) -> SegmentScores:
     source, system = np.nonzero(~np.isnan(means))
     metric = np.zeros(source.size, np.int64)
     return SegmentScores(file, [""], outputs.systems, outputs.sources, metric, system, source, means[source, system])
-
-
-def _as_number(cell: str) -> float:
-    return float(cell) if is_number(cell) else math.nan
 
 
 def _segment_name(data: Responses, row: int) -> str:

@@ -22,20 +22,9 @@ _DISAGREEMENTS = 10
 class People:
     """What people say, of systems best first; higher is better.
 
-    Attributes
-    ----------
-    systems, sources : list of str
-        The systems with a score, and the sources of their outputs.
-    rated : set of str
-        All systems that were rated.
-    criteria : list of str
-        `OVERALL` first.
-    scores : list of float64, (n_systems,)
-        Those of each of `criteria`.
-    outputs : float64, (n_sources, n_systems)
-        What they say of single outputs; NaN where an output was not rated.
-    measure : str
-        What scores are called.
+    `systems`, `sources`: the systems with a score, and the sources of their outputs; `rated`: all systems that were
+    rated. `criteria`: `OVERALL` first; `scores`: float64, (n_systems,), on each. `outputs`: what they say of single
+    outputs, (n_sources, n_systems), NaN where not rated. `measure`: what scores are called.
     """
 
     systems: list[str]

@@ -216,13 +216,8 @@ def make_plan(
 ) -> Any:
     """Return the JSON of a `PowerPlan`: what a design finds, what would be enough, what changes buy, cost and time.
 
-    Parameters
-    ----------
-    settings : PlanSettings
-    pilot : Pilot or None
-        Whose variances are taken; None: the assumed ones.
-    on_progress : callable
-        Called with designs done, designs in all, and what is simulated now.
+    `pilot`: whose variances are taken; None: the assumed ones. `on_progress` is called with designs done, designs in
+    all, and what is simulated now.
     """
     design, method, target = settings.design, settings.planned_method, settings.target
     if pilot:

@@ -52,9 +52,13 @@ def findings_of(stored: object) -> list[str]:
 def sections_of_plan(stored: object) -> list[Section]:
     """Return the power curve, what changes buy, and the variances of a stored plan, with tables and figure."""
     plan = from_json(stored, PowerPlan)
+    points = [(row.workers, row) for row in _points(plan)]
+    by_workers = _design_table(plan, "power", "Power by number of workers", "workers", points)
+    changes = [("as planned", plan.planned), *((CHANGES[row.name], row) for row in plan.changes)]
+    changed = _design_table(plan, "changes", "What a change buys", "design", changes)
     return [
-        Section("power", "Power by number of workers", "", [_curve_table(plan)], [_curve_figure(plan)], page=""),
-        Section("changes", "What a change buys", "", [_changes_table(plan)], page=""),
+        Section("power", by_workers.title, "", [by_workers], [_curve_figure(plan)], page=""),
+        Section("changes", changed.title, "", [changed], page=""),
         Section("variances", "Variances", "", [_model_table(plan), *_pilot_table(plan)], page=""),
     ]
 
@@ -116,15 +120,12 @@ def _of_required(plan: PowerPlan) -> str:
             f"No number of workers finds it {_times(target)} with {plan.planned.sources:,} sources. "
             f"{_enough(grown)} with {grown.sources:,} sources do."
         )
-    return f"{_enough(required)} are enough to find it {_times(target)}{_by_system(plan, required)}."
+    of_each = f"{required.ratings_per_system_counted:,.0f} {_responses(plan)} per system that count"
+    return f"{_enough(required)} are enough to find it {_times(target)}: {of_each}."
 
 
 def _enough(row: PlannedNumbers) -> str:
     return f"{counted(row.workers, 'worker').capitalize()} ({counted(row.assignments, 'assignment')})"
-
-
-def _by_system(plan: PowerPlan, row: PlannedNumbers) -> str:
-    return f": {row.ratings_per_system_counted:,.0f} {_responses(plan)} per system that count"
 
 
 def _responses(plan: PowerPlan) -> str:
@@ -258,20 +259,10 @@ def _design_table(
     return Table(name, title, _caption(plan), [Column(first), *_number_columns(plan), *more], cells)
 
 
-def _curve_table(plan: PowerPlan) -> Table:
-    rows = [(row.workers, row) for row in _points(plan)]
-    return _design_table(plan, "power", "Power by number of workers", "workers", rows)
-
-
 def _points(plan: PowerPlan) -> list[PlannedNumbers]:
     """Return the points of both curves in the order of workers and sources; the planned design is in both."""
     rows = {(row.workers, row.sources): row for row in [*plan.curve, *plan.curve_with_sources]}
     return [rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1] or 0))]
-
-
-def _changes_table(plan: PowerPlan) -> Table:
-    rows = [("as planned", plan.planned), *((CHANGES[row.name], row) for row in plan.changes)]
-    return _design_table(plan, "changes", "What a change buys", "design", rows)
 
 
 def _model_table(plan: PowerPlan) -> Table:

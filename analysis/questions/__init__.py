@@ -33,22 +33,10 @@ _FEWEST_TIMES, _MOST_TIMES = 10, 100
 
 @dataclass(frozen=True)
 class Asked:
-    """Responses of any kind, as a question sees them.
+    """Responses of any kind, as a question sees them: `data`, how they are analysed, and the result.
 
-    Attributes
-    ----------
-    method : ResponseMethod
-        How they are analysed.
-    data
-        What it reads.
-    settings : AnalysisSettings
-        How they were analysed.
-    result : Result
-        What the method says of them.
-    metrics : SegmentScores, optional
-        What metrics say of the same outputs.
-    source_words : sequence of SourceWords
-        How long the texts are that outputs were made from, as far as it is known.
+    `metrics`: what metrics say of the same outputs. `source_words`: how long the texts are that outputs were made from,
+    as far as it is known.
     """
 
     method: ResponseMethod[Any]

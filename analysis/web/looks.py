@@ -77,12 +77,8 @@ def looks_table(looks: Sequence[Look]) -> Table:
         for look in looks
     ]
     return Table(
-        "looks", "Looks at the ratings", f"All looks so far; times are UTC. {_CAPTION}", _columns(columns), rows
+        "looks", "Looks at the ratings", f"All looks so far; times are UTC. {_CAPTION}", [*map(Column, columns)], rows
     )
-
-
-def _columns(names: Sequence[str]) -> list[Column]:
-    return [Column(name) for name in names]
 
 
 def _pairs_table(look: Look, unit: str) -> Table:

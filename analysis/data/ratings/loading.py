@@ -32,26 +32,13 @@ from evalsite.lib.tables import CellProblems, TextColumn
 class LoadedRatings:
     """The ratings of one file.
 
-    Attributes
-    ----------
-    ratings : Ratings
-        Items ordered by worker, assignment and position; criteria in the order asked for.
-    workers, systems, assignments, sources : list of str
-        Labels by code; all sorted, assignments by worker first.
-    criteria : list of str
-        Names of the columns of `ratings.scores`.
-    warnings : list of ResponsesWarning
-    fingerprint : str
-        SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the order of
-        its rows.
-    score_columns : tuple of str
-        The file's names of the columns that hold the scores.
-    pools : tuple of str
-        The pool that each worker belongs to, "" for none; empty if nobody belongs to one.
-    attributes : {name: TextColumn, (n_items,)}
-        Columns by whose groups systems are compared, as far as they were asked for; of the first rating of each item.
-    replies : ReplyScores, optional
-        Scores of single replies of chats. Criteria that only they have are none of `criteria` if chats have scores too.
+    `ratings`: items ordered by worker, assignment and position; `criteria`, in the order asked for, are the columns of
+    `ratings.scores`. `workers`, `systems`, `assignments`, `sources`: labels by code, all sorted, assignments by worker
+    first. `fingerprint`: SHA-256, hexadecimal, of the arrays and labels: independent of the file's format and of the
+    order of its rows. `score_columns`: the file's names of the columns that hold the scores. `pools`: the pool of each
+    worker, "" for none; empty if nobody belongs to one. `attributes`: columns by whose groups systems are compared,
+    (n_items,), as far as they were asked for; of the first rating of each item. `replies`: scores of single replies of
+    chats. Criteria that only they have are none of `criteria` if chats have scores too.
     """
 
     ratings: Ratings
@@ -85,38 +72,22 @@ def load_ratings(
 ) -> LoadedRatings:
     """Return the ratings of a file in any format and shape that is read.
 
-    Parameters
-    ----------
-    path : path of the file.
-    criteria : names of the protocol's criteria, matched without regard to capitals.
-    statements : statement of each criterion, "" for none; the file may name a criterion by it.
-    mapping : {canonical column: the file's column}; guessed from the names by default.
-    wide : columns that hold the scores of a criterion each, where the others are guessed.
-    name : what the person calls the file.
-    max_bytes : a larger file is refused; None: no limit.
-    encoding : of a text file without a mark; UTF-8 by default.
-    scale : least and greatest score that a worker could give, or those of each criterion. Scores are returned as they
-        were given.
-    on_progress : called now and then with the share done, 0–1.
-    choices : how the file is read, as far as somebody said it.
-    is_made : the file is a table that was made from a file of another tool, and is read as that file would be: where
-        some of its criteria are wanted, the others are left out.
+    `criteria`: those of the protocol, without regard to capitals, or by their `statements`, "" for none. `mapping`:
+    {canonical column: the file's column}, guessed by default. `wide`: columns that hold the scores of a criterion each,
+    where the others are guessed. `name`: what the person calls the file. A file larger than `max_bytes` is refused.
+    `scale`: least and greatest score that a worker could give, or those of each criterion; scores are returned as they
+    were given. `on_progress` is called now and then with the share done, 0–1. `is_made`: the file was made from a file
+    of another tool, and is read as that would be: where some of its criteria are wanted, the others are left out.
 
-    Raises
-    ------
-    TableError
-        Up to 50 problems in the order of the file: a column that is missing, cells that cannot be what they
-        should be, ratings that contradict or repeat others.
-    ValueError
-        If `criteria` is empty or names one twice, or `mapping` names what is not a column of a ratings file.
-
-    Notes
-    -----
     Without a column `kind` every item is ordinary. Without `assignment` a worker's go at one HIT is one;
     without `hit` too, all that a worker did. Without `position` an item is one source, system and kind of an
     assignment. In a wide file, with a column of scores for each criterion, an empty cell is not a rating. A
     worker belongs to one `pool`, or to none. Rows with a `turn` are scores of single replies of a chat. If there are no
     others, the score of a chat is the mean of its replies; else they are kept apart, as `replies`.
+
+    Raises TableError with up to 50 problems in the order of the file: a missing column, cells that cannot be what they
+    should be, ratings that contradict or repeat others; ValueError if `criteria` is empty or names one twice, or
+    `mapping` names what is not a column of a ratings file.
     """
     known = {criterion.strip().casefold() for criterion in criteria}
     if not criteria or len(known) < len(criteria):

@@ -55,7 +55,9 @@ def rating_warnings(ratings: Ratings, names: Names, hit: NDArray[np.integer] | N
 
 def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None) -> list[ResponsesWarning]:
     n_items = np.bincount(ratings.assignment, minlength=len(names.assignments))
-    expected = np.full(n_items.size, _most_common(n_items))
+    times = np.bincount(n_items)
+    # Of equally common sizes the largest
+    expected = np.full(n_items.size, np.flatnonzero(times == times.max())[-1])
     if hit is not None:
         expected = _expected_by_hit(n_items, hit, expected)
     short = np.flatnonzero(n_items < expected)
@@ -64,12 +66,6 @@ def _unfinished(ratings: Ratings, names: Names, hit: NDArray[np.integer] | None)
     examples = tuple(f"{names.assignments[a]}: {n_items[a]} of {expected[a]}" for a in short[:N_EXAMPLES])
     message = f"{short.size:,} assignments have fewer items than is usual for their HIT; they are kept."
     return [ResponsesWarning("unfinished_hit", short.size, message, examples)]
-
-
-def _most_common(n_items: NDArray[np.integer]) -> int:
-    """Return the most common size; of equally common ones the largest."""
-    times = np.bincount(n_items)
-    return int(np.flatnonzero(times == times.max())[-1])
 
 
 def _expected_by_hit(

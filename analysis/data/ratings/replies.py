@@ -15,21 +15,10 @@ from analysis.stats.ratings import Codes, Floats
 class ReplyScores:
     """Scores of single replies, one a row, as they were given.
 
-    Attributes
-    ----------
-    item : int, (n,)
-        The chat: a row of the arrays of `Ratings`.
-    turn : int, (n,)
-        Codes of `turns`.
-    criterion : int, (n,)
-        Codes of the criteria that were asked for.
-    score : float64, (n,)
-    turns : list of str
-        What the file calls the replies of a chat.
-    is_averaged : bool
-        Whether the scores of chats are the means of these, because no chat was rated as a whole.
-    n_left_out : int
-        How many were left out, of chats without a score as a whole where others have one.
+    Of each, (n,): `item`, its chat, a row of the arrays of `Ratings`; `turn`, a code of `turns`, what the file calls
+    replies; `criterion`, a code of the criteria that were asked for; `score`. `is_averaged`: the scores of chats
+    are the means of these, because no chat was rated as a whole. `n_left_out`: how many were left out, of chats without
+    a score as a whole where others have one.
     """
 
     item: Codes

@@ -105,7 +105,8 @@ def load_spans(
         _refuse_places(cells, called, problems)
         problems.raise_for(table)  # or they cannot be read as numbers
     marks = {side: _Marks(table, called[side], _places(cells, side)) for side in _TEXTS}
-    is_error = ~_is_no_error(cells["severity"])
+    severity = cells["severity"]
+    is_error = np.array([plain(label) != NO_ERROR for label in severity.labels])[severity.codes]
     _refuse_marks(marks, called, is_error, problems)
     kind = read_kinds(table, called, problems)
     problems.raise_for(table)
@@ -183,10 +184,6 @@ def _character(label: str) -> int:
     if not label:
         return _EMPTY
     return int(label) if label.isascii() and label.isdigit() and len(label) < len("1000000000") else _EMPTY - 1
-
-
-def _is_no_error(severity: TextColumn) -> Any:
-    return np.array([plain(label) == NO_ERROR for label in severity.labels])[severity.codes]
 
 
 def _refuse_unweighted(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from analysis.data.spans.rows import SpanData
 from analysis.data.spans.weights import NO_ERROR, plain
 from analysis.data.tools.converting import ERRORS
 from campaigns.design.composition import Kind
-from evalsite.lib.tables import TextColumn, preview, read_columns
+from evalsite.lib.tables import preview, read_columns
 
 _NEEDED = ("worker", "system", ERRORS)
 _PLACE = ("worker", "system", "assignment", "position", "document", "source")
@@ -47,12 +46,8 @@ def _of_spans(spans: SpanData) -> MarkedErrors:
     used = [k for k, label in enumerate(spans.severities) if plain(label) != NO_ERROR]
     counts = np.zeros((spans.n_annotations, len(spans.severities)), np.int64)
     np.add.at(counts, (spans.annotation, spans.severity), 1)
-    rater, system = ([labels[code] for code in codes] for labels, codes in _names(spans))
+    rater, system = [spans.raters[code] for code in spans.rater], [spans.systems[code] for code in spans.system]
     return MarkedErrors([spans.severities[k] for k in used], rater, system, counts[:, used])
-
-
-def _names(spans: SpanData) -> list[tuple[list[str], Any]]:
-    return [(spans.raters, spans.rater), (spans.systems, spans.system)]
 
 
 def _of_column(path: Path, encoding: str | None, there: Sequence[str]) -> MarkedErrors | None:
@@ -64,10 +59,11 @@ def _of_column(path: Path, encoding: str | None, there: Sequence[str]) -> Marked
     wanted = [*place_columns, ERRORS, *([_KIND] if _KIND in there else [])]
     text = read_columns(path, wanted, encoding=encoding).text
     try:
-        of_cell = [_severities(label) for label in text[ERRORS].labels]
+        errors = [json.loads(label or "[]") for label in text[ERRORS].labels]
+        of_cell = [Counter(str(error["severity"]) for error in each) for each in errors]
     except (ValueError, TypeError, KeyError):
         return None  # a column of something else
-    cells = {name: _labels(column) for name, column in text.items()}
+    cells = {name: [column.labels[code] for code in column.codes] for name, column in text.items()}
     kinds = cells.get(_KIND, [Kind.ORDINARY.name] * len(cells[ERRORS]))
     rows: dict[tuple[str, ...], int] = {}
     places = zip(*(cells[name] for name in place_columns), strict=True)
@@ -80,11 +76,3 @@ def _of_column(path: Path, encoding: str | None, there: Sequence[str]) -> Marked
     shape = len(rows), len(severities)
     rater, system = ([cells[name][row] for row in rows.values()] for name in ("worker", "system"))
     return MarkedErrors(severities, rater, system, np.array(counts, np.int64).reshape(shape))
-
-
-def _severities(label: str) -> Counter[str]:
-    return Counter(str(error["severity"]) for error in json.loads(label or "[]"))
-
-
-def _labels(column: TextColumn) -> Sequence[str]:
-    return [column.labels[code] for code in column.codes]

@@ -34,33 +34,18 @@ class Side(IntEnum):
 class SpanData:
     """Annotations, one rater's of one output each, and the errors that were marked in them.
 
-    Attributes
-    ----------
-    systems, documents, raters, categories, severities : list of str
-        Labels by code, sorted.
-    segments : list of (document, segment)
-        Labels by code, sorted; segments of different documents may have the same name.
-    document_ids : list of str
-        What else a file says of a segment's document, "" if nothing.
-    system, segment, rater : int, (n_annotations,)
-        In the order of the file. No rater has two annotations of an output, unless they are at different places of
-        assignments.
-    document_of : int, (n_segments,)
-        Code of the document, −1 where documents are not known.
-    source_texts, target_texts : list of str
-        The texts without marks, each once, by code.
-    target_length : int, (n_target_texts,)
-        Characters of each.
-    source, target : int, (n_annotations,)
-    kind : int, (n_annotations,)
-        `Kind` codes: whether the output is degraded, or a repeat. All are ordinary where a file says nothing of it.
-    assignment : int, (n_annotations,)
-        Codes of what a rater did at one go; without such a column, a rater did all at one.
-    annotation, side, start, end : int, (n_errors,)
-        In the order of the file; characters (Unicode code points) of the text of that side, from start to before end.
-    category, severity : int, (n_errors,)
-    attributes : {name: TextColumn, (n_annotations,)}
-        Columns by whose groups scores are compared, as far as they were asked for; of the first row of each.
+    `systems`, `documents`, `raters`, `categories`, `severities`: labels by code, sorted; so are `segments`, (document,
+    segment), as those of different documents may have the same name. `document_ids`: what else a file says of a
+    segment's document, "" if nothing; `document_of`: its code, −1 where documents are not known, (n_segments,).
+    `source_texts`, `target_texts`: the texts without marks, each once, by code; `target_length`: their characters.
+
+    Of each annotation, (n_annotations,), in the order of the file: `system`, `segment`, `rater`, codes of its `source`
+    and `target` texts, `kind` (a `Kind`; ordinary where a file says nothing) and `assignment`, a code of what a rater
+    did at one go, or all. No rater has two of an output, unless they are at different places of assignments.
+    `attributes`: columns by whose groups scores are compared, as far as they were asked for; of the first row of each.
+
+    Of each error, (n_errors,), in the order of the file: `annotation`, `category`, `severity`, and `side`, `start` and
+    `end`: characters (Unicode code points) of the text of that side, from start to before end.
     """
 
     systems: list[str]

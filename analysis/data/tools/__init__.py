@@ -64,11 +64,9 @@ def find_made(
 ) -> Made | None:
     """Return what a file of another tool has; None if it is of none of them.
 
-    Parameters
-    ----------
-    columns : columns of the file that somebody named, by what they are; `score` is the criterion that is wanted.
-    items : file of the items that were annotated, where the tool does not write what they are about.
-    more : further files of the same kind, where the tool writes one for each annotator or part of a campaign.
+    `columns`: those that somebody named, by what they are; `score` is the criterion that is wanted. `items`: a file of
+    what was annotated, where the tool does not write it. `more`: further files of the same kind, where the tool writes
+    one for each annotator or part of a campaign.
 
     What is wrong with the file is raised when its tables are asked for. Raises TableError for a file that cannot be
     read at all, DomainError `bad_columns` for a column that is not there, `unused_option` for items without a use.

@@ -9,7 +9,7 @@ items that was annotated: its columns are joined by the id. Offsets count UTF-16
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analysis.data.tools.items import Items, Mark
@@ -59,7 +59,9 @@ def read(beginning: Beginning) -> Made:
             continue
         data = {name: as_text(value) for name, value in as_dict(row.get("data")).items()} | extra.get(task, {})
         data["displayed_text"] = as_text(row.get("displayed_text"))
-        answers = {name: said for name, labels in _labels(row).items() if (said := _answer(labels))}
+        answers = {
+            name: said for name, labels in row["label_annotations"].items() if (said := _answer(as_dict(labels)))
+        }
         items.add_answers(number, worker, task, data, answers)
         if has_marks:
             text = data.get(items.found.get("target", ""), "")
@@ -153,10 +155,6 @@ def _items(beginning: Beginning) -> dict[str, dict[str, str]]:
 def _table(beginning: Beginning, path: Any, file: str) -> Iterator[tuple[int, dict[str, str]]]:
     names = [name for name in preview(path, file, 0, encoding=beginning.encoding).columns if name]
     return cells_of(read_columns(path, names, file, lists=names, encoding=beginning.encoding), names)
-
-
-def _labels(row: Record) -> Mapping[str, Record]:
-    return {str(name): as_dict(labels) for name, labels in row["label_annotations"].items()}
 
 
 def _answer(labels: Record) -> str:

@@ -25,16 +25,12 @@ def read_records(path: Path, file: str, *, is_one: bool = False) -> Iterator[tup
         yield 1, _object(_load(text, file, None), file, 1)
         return
     if text.lstrip().startswith("["):
-        yield from _array(text, file)
+        for number, each in enumerate(_load(text, file, None), start=1):
+            yield number, _object(each, file, number)
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, _object(_load(line, file, number), file, number)
-
-
-def _array(text: str, file: str) -> Iterator[tuple[int, Record]]:
-    for number, each in enumerate(_load(text, file, None), start=1):
-        yield number, _object(each, file, number)
 
 
 def _load(text: str, file: str, number: int | None) -> Any:

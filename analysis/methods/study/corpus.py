@@ -59,7 +59,12 @@ class CorpusComparison(Method):
             f"“{name}” ({found['corpus']['dialogues']:,} dialogues, {found['corpus']['turns']:,} turns; what one "
             "speaker says in a dialogue is a chat). Words by white space, characters without white space."
         )
-        written = [[title, group, *_row(of[group][key])] for key, title in MEASURES.items() for group in of]
+        written = [
+            [title, group, box["n"], box["mean"], *box["percentiles"]]
+            for key, title in MEASURES.items()
+            for group in of
+            for box in [of[group][key]]
+        ]
         in_files = [Column("measure"), Column("of"), Column("n"), Column("mean", 1)]
         in_files += [Column(f"{p} %", 1) for p in (5, 25, 50, 75, 95)]
         tables = [
@@ -86,10 +91,6 @@ def _lengths(found: Report) -> dict[str, Any]:
 def _cells(box: Report) -> list[Cell]:
     p = box["percentiles"]
     return [p[2], Range(p[1], p[3]), box["mean"]]
-
-
-def _row(box: Report) -> list[Cell]:
-    return [box["n"], box["mean"], *box["percentiles"]]
 
 
 def _finding(found: Report, of: Mapping[str, Any]) -> str:

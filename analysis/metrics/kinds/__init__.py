@@ -21,16 +21,9 @@ OnOutput = Callable[[], None]
 class Data:
     """Which texts a campaign has.
 
-    Attributes
-    ----------
-    fields : mapping
-        The label of each field of the sources that is a text, by name.
-    dialogue_field : str
-        The field that is the dialogue before a reply; "" if there is none.
-    output_format : "text", "dialogue" or "reply"
-        What systems wrote.
-    has_references : bool
-        Whether something can be the reference of the outputs.
+    `fields`: the label of each field of the sources that is a text, by name; `dialogue_field`: the one that is the
+    dialogue before a reply, "" if there is none. `output_format`: what systems wrote, text, dialogue or reply.
+    `has_references`: whether something can be the reference of the outputs.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -43,20 +36,9 @@ class Data:
 class Texts:
     """Outputs to be scored.
 
-    Attributes
-    ----------
-    systems, sources : list of str
-        Names.
-    system, source : int, (n_outputs,)
-        Codes of these.
-    outputs : list of str
-        The texts that systems wrote.
-    references : list of str
-        The reference of each output; empty texts only for kinds that do not need references.
-    fields : list of mapping
-        Of each source, its other texts by field, such as the passage.
-    data : Data
-        Which texts the campaign has.
+    `system`, `source`: codes of `systems` and `sources`, int, (n_outputs,); `outputs`: the texts that systems wrote;
+    `references`: that of each output, empty texts only for kinds that do not need them; `fields`: of each source, its
+    other texts by field, such as the passage; `data`: which texts the campaign has.
     """
 
     systems: list[str]

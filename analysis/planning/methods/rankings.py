@@ -16,7 +16,6 @@ from analysis.planning.methods.planned import SIGN, SimulatedMethod, bad_plan
 from analysis.planning.methods.scores import OfRatings
 from analysis.stats.designs import PlannedDesign, RatingModel, simulate_ratings
 from analysis.stats.power import Power, approximate_workers
-from analysis.stats.ratings import Floats
 from campaigns.design.composition import Kind, Layout
 from campaigns.design.worker_test import Compared
 
@@ -78,7 +77,7 @@ def simulate_pages(
         criteria=[""],
         judgement=np.repeat(np.arange(page.size), n_shown),
         system=system.ravel(),
-        rank=_ranks(score).ravel(),
+        rank=((-score).argsort(axis=1).argsort(axis=1) + 1.0).ravel(),  # 1 is the highest score
         is_degraded=kind.ravel() == Kind.DEGRADED,
         worker=worker,
         source=ratings.source.reshape(shape)[:, 0, 0][page],
@@ -86,11 +85,6 @@ def simulate_pages(
         kind=np.where(is_copy, Kind.DEGRADED, Kind.ORDINARY),
         assignment=hit * design.n_workers + worker,
     )
-
-
-def _ranks(score: Floats) -> Floats:
-    """Return the rank of each score in its row, (n, n_shown), 1 being the highest."""
-    return np.asarray((-score).argsort(axis=1).argsort(axis=1) + 1, np.float64)
 
 
 class PlannedRankings(OfRatings, SimulatedMethod[RankingData]):

@@ -80,7 +80,8 @@ def results(result: Result) -> list[str]:
     clusters = result.summary.clusters
     if isinstance(clusters, list) and 1 < len(clusters) < len(scored) <= MOST_NAMED:
         said.append(f"Systems form {len(clusters)} clusters, best first: {'; '.join(map(', '.join, clusters))}.")
-    return [*said, *([] if result.is_corrected else _recommended(result)), *_reliability(result)]
+    measured = [section.finding for section in result.sections_on("reliability") if section.tables_shown]
+    return [*said, *([] if result.is_corrected else _recommended(result)), *measured]
 
 
 def _tested(result: Result) -> list[Pair]:
@@ -99,8 +100,3 @@ def _recommended(result: Result) -> list[str]:
     )
     named = f"; undecided: {'; '.join(undecided)}" if 0 < len(undecided) <= MOST_NAMED else ""
     return [f"{said}{named}."]
-
-
-def _reliability(result: Result) -> list[str]:
-    """Return what the page of reliability says, where there is anything to measure."""
-    return [section.finding for section in result.sections_on("reliability") if section.tables_shown]

@@ -102,7 +102,9 @@ def _settings_by(
 ) -> AnalysisSettings:
     method = get_method(slug)
     rows = campaign.criteria.values(*(field.name for field in fields(CriterionSpec)))
-    found = [row for row in rows if row["scope"] in campaign.scopes_of_systems or _compares(row["response"])]
+    found = [
+        row for row in rows if row["scope"] in campaign.scopes_of_systems or get_response_kind(row["response"]).compares
+    ]
     read = [spec for spec in (CriterionSpec(**row) for row in found) if rated_criterion(spec, slug)]
     criteria = tuple(criterion for spec in choose(read) if (criterion := rated_criterion(spec, slug)))
     if not criteria:
@@ -139,11 +141,6 @@ def weights_column(campaign: Campaign) -> str:
     """Return the column of a campaign's responses with what they weigh; "" if no HIT was drawn at random. One query."""
     drawn = campaign.assignments.filter(state=Assignment.State.FINISHED, draw_probability__isnull=False)
     return DRAW_WEIGHT if drawn.exists() else ""
-
-
-def _compares(response: str) -> bool:
-    """Return whether answers compare outputs, so that one of a whole page is about their systems."""
-    return get_response_kind(response).compares is not None
 
 
 def _personas_of(campaign: Campaign) -> dict[str, str]:

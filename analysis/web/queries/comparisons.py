@@ -34,15 +34,8 @@ class ChosenResults:
 class ResultsCompared:
     """What results have in common.
 
-    Attributes
-    ----------
-    agreement : Agreement or None
-        Of the first two; None if they cannot be compared.
-    sections : list of Section
-    refused : str
-        Why the first two cannot be compared, "" if they can.
-    warnings : list of str
-        Which results are not independent of each other.
+    `agreement`: of the first two, None if they cannot be compared; `refused`: why, "" if they can. `warnings`: which
+    results are not independent of each other.
     """
 
     agreement: Agreement | None
@@ -75,7 +68,9 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
         refused = f"Results of one response method are compared. These are of: {', '.join(titles)}."
         return ResultsCompared(None, [], refused)
     warnings = warn_of_shared_ratings(chosen.runs)
-    several = several_sections([_dated(run) for run in chosen.runs])
+    several = several_sections(
+        [DatedResult(run.ratings_file.title, run.ratings_file.uploaded_at, run.result) for run in chosen.runs]
+    )
     try:
         agreement = compare_results(first.result, second.result)
     except DomainError as error:
@@ -83,10 +78,6 @@ def compare_chosen(chosen: ChosenResults) -> ResultsCompared:
     is_independent = not _shared(first, second)
     sections = comparison_sections(first.result, second.result, agreement, is_independent=is_independent)
     return ResultsCompared(agreement, [*several, *sections], "", warnings)
-
-
-def _dated(run: AnalysisRun) -> DatedResult:
-    return DatedResult(run.ratings_file.title, run.ratings_file.uploaded_at, run.result)
 
 
 def warn_of_shared_ratings(runs: Sequence[AnalysisRun]) -> list[str]:

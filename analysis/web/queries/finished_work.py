@@ -54,16 +54,10 @@ _NONE = -1  # of a tutorial item, whose ratings are left out, and whose time is 
 
 @dataclass(frozen=True)
 class FinishedRatings:
-    """Ratings in the order of worker, assignment and position.
+    """Ratings in the order of worker, assignment and position, criteria in the campaign's order.
 
-    Attributes
-    ----------
-    worker_ids, system_ids, assignment_ids : list of int
-        Worker, system and assignment of each code.
-    ratings : Ratings
-        Criteria in the campaign's order.
-    seconds : float64, (n_items,)
-        How long each item took, by the server's clock: since the ratings of the item before it, or since the start.
+    `worker_ids`, `system_ids`, `assignment_ids`: the row of each code. `seconds`: how long each item took, (n_items,),
+    by the server's clock: since the ratings of the item before it, or since the start.
     """
 
     worker_ids: list[int]

@@ -199,22 +199,10 @@ def list_pending(judge: Judge) -> list[Pending]:
 class JudgeState:
     """How far a judge is.
 
-    Attributes
-    ----------
-    n_outputs, n_scored, n_missing, n_left : int
-        Outputs: all, those with a score, those whose answers cannot be read, those still to be judged.
-    n_calls : int
-        Calls made so far, the failed ones too.
-    spent : Decimal
-        What they cost, or may have cost where that is not known.
-    is_spent_known : bool
-        Whether the server said of each call how many tokens it took.
-    estimate : Estimate
-        Of the calls that are left.
-    n_criteria : int
-        Criteria that each call is about.
-    prompt : str
-        That of the first output; empty if there is none.
+    Outputs: all, those with a score, those whose answers cannot be read, those still to be judged. `n_calls`: made so
+    far, the failed ones too; `spent`: what they cost, or may have cost where that is not known; `is_spent_known`:
+    whether the server said of each how many tokens it took. `estimate`: of the calls that are left. `n_criteria`: how
+    many each call is about. `prompt`: that of the first output; empty if there is none.
     """
 
     n_outputs: int

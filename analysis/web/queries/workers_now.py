@@ -126,16 +126,9 @@ def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datet
     """Return everyone who began a HIT of the campaign, by name, judged as the campaign's results judge them.
 
     What the responses of a worker say is kept until the worker finishes another HIT: finished assignments never change.
-    Seven queries of a study, a few more of other methods; two if no HIT has ended since.
-
-    Parameters
-    ----------
-    settings : those of the campaign's results (`campaign_queries.judging_settings_of`).
-
-    Raises
-    ------
-    DomainError
-        If the method cannot judge by these settings, or by what was answered: the results say the same.
+    Seven queries of a study, a few more of other methods; two if no HIT has ended since. `settings`: those of the
+    campaign's results (`campaign_queries.judging_settings_of`). Raises DomainError if the method cannot judge by these,
+    or by what was answered: the results say the same.
     """
     workers = _workers_of(campaign, now)
     known = _read_kept(campaign, settings)

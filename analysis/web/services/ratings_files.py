@@ -242,7 +242,8 @@ def _keep_table(path: Path, table: _Table, owner: User, title: str) -> RatingsFi
 
 
 def _rated() -> list[CriterionSpec]:
-    return [each for protocol in list_protocols() for each in protocol.criteria if _has_scores(each)]
+    known = (each for protocol in list_protocols() for each in protocol.criteria)
+    return [each for each in known if get_response_kind(each.response).bounds(each.settings) is not None]
 
 
 def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
@@ -256,10 +257,6 @@ def _guess(sample: Preview, choices: Choices) -> ColumnMapping:
         del mapping["kind"]  # such as types of texts
     scores = guess_scores(sample, mapping)
     return {**mapping, "scores": scores} if scores else mapping
-
-
-def _has_scores(criterion: CriterionSpec) -> bool:
-    return get_response_kind(criterion.response).bounds(criterion.settings) is not None
 
 
 def keep_file(ratings_file: RatingsFile, content: IO[bytes]) -> RatingsFile:

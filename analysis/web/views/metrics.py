@@ -97,12 +97,6 @@ def _progress(every: list[MetricScores], found: AnalysisRun) -> dict[str, Any] |
     return job_state(newest.job) | {"url": reverse("analysis:campaign_job", args=[campaign.public_id, newest.job_id])}
 
 
-def _start_again(request: SignedInRequest, found: AnalysisRun) -> HttpResponse:
-    """Analyse the same ratings again, with the scores that there are now."""
-    change_run(run=found, user=request.user)
-    return redirect(result_url(found, _PAGE))
-
-
 @require_POST
 def upload(request: SignedInRequest, run_id: UUID) -> HttpResponse:
     """Take a file of scores in, and compare them with people."""
@@ -113,7 +107,8 @@ def upload(request: SignedInRequest, run_id: UUID) -> HttpResponse:
             scores = upload_scores(run=found, user=request.user, upload=form.cleaned_data["file"])
             if not scores.encoding:
                 return redirect("analysis:metric_encoding", found.pk, scores.pk)
-            return _start_again(request, found)
+            change_run(run=found, user=request.user)  # the same ratings, with the scores that there are now
+            return redirect(result_url(found, _PAGE))
         except TableError as error:
             problems = {"problems": error.faults}
         except DomainError as error:
