@@ -127,8 +127,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
         return None
 
     def answered_by(self, data: Data) -> AnsweredBy | None:
-        """Return who gave each answer, with the columns of groups; by default None of data that are no `Responses`."""
-        return AnsweredBy(data.workers, data.worker, data.attributes) if isinstance(data, Responses) else None
+        """Return who gave each answer, with the columns of groups; by default of responses and votes alone."""
+        if isinstance(data, Responses | VoteData):
+            return AnsweredBy(data.workers, data.worker, data.attributes)
+        return None
 
     def judgements(self, data: Data, settings: AnalysisSettings) -> Judgements | ComparedPairs | None:
         """Return what workers said of outputs, or of pairs of them, repeats included: what agreement is measured on.

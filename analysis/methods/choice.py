@@ -15,8 +15,17 @@ from analysis.data.responses import AnsweredBy, Responses
 from analysis.methods import Progress, ResponseMethod, ResponsesFile, unwatched
 from analysis.methods.by_groups import GroupedScores
 from analysis.methods.choice_labels import describe_labels, write_labels
-from analysis.methods.choice_options import GOOD, NAMES, by_criterion, check_values, unknown_good, with_offered
-from analysis.methods.choice_reading import ChoiceData, Choices, load_choices
+from analysis.methods.choice_reading import (
+    GOOD,
+    NAMES,
+    ChoiceData,
+    Choices,
+    by_criterion,
+    check_values,
+    load_choices,
+    unknown_good,
+    with_offered,
+)
 from analysis.methods.choice_sections import sections_of_choices
 from analysis.methods.clusters import explain_single, with_several
 from analysis.methods.settings import AnalysisSettings

@@ -1,7 +1,7 @@
 """Direct Assessment: scores of a number each, of one output at a time, with worker tests and z scores."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from analysis.methods.by_groups import groups_sections
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.study import list_methods
 from analysis.methods.study.direct_assessment import quick_intervals
-from analysis.methods.study.reanalysis import rank_otherwise, ranking_of
 from analysis.methods.study.report import first_report, report
 from analysis.methods.study.study import Study, prepare_ratings, run_study
 from analysis.methods.workers import workers_in_words
@@ -25,16 +24,16 @@ from analysis.metrics.assistance import PeoplesScores
 from analysis.metrics.loading import SegmentScores
 from analysis.results.findings import find
 from analysis.results.paper.study import comparison, results, standardisation
-from analysis.results.result import PaperSentences, Result
+from analysis.results.result import PaperSentences, Result, Summary, SystemResult
 from analysis.results.sections import Section
 from analysis.results.stored import as_result, with_shared_parts
-from analysis.stats.pipeline import counted_ratings, score_ratings
-from analysis.stats.ratings import Codes, Floats
+from analysis.stats.pipeline import counted_ratings, observe_by, score_ratings
+from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.reliability import split_half
-from analysis.stats.scores import score_systems
+from analysis.stats.scores import Standardisation, Unit, reverse_negative, score_systems, standardise
 from analysis.stats.sensitivity import score_by_length, score_without_each
 from campaigns.contracts.response import ResponseKind
-from campaigns.design.composition import Kind
+from campaigns.design.composition import ANALYSED, Kind
 from evalsite.lib.tables import if_windows
 
 _N_SPLITS = 500  # of the workers, into halves
@@ -185,3 +184,52 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
         """Return how scores were standardised, by which tests systems were compared, and what these found."""
         effect = "The effect size is P(row > column), the probability of superiority, ties counted half."
         return PaperSentences(standardisation(result.settings), comparison(result), results(result), [effect])
+
+
+# --- A study scored otherwise: by other μ and σ, by the other unit, without standardisation (METHOD §6)
+
+
+def rank_otherwise(study: Study) -> Iterator[tuple[str, Result]]:
+    """Yield what other ways to score systems are called, and the ranking by each."""
+    systems, ratings, analysis = study.loaded.systems, study.ratings, study.analysis
+    design = study.settings.design(study.loaded.workers)
+
+    def ranked(unit: Unit, way: Standardisation) -> Result:
+        otherwise = replace(analysis, standardisation=way)
+        observed = observe_by(ratings, replace(design, unit=unit), otherwise)
+        return ranking_of(systems, score_systems(observed, ratings.n_systems).z)
+
+    for name, way in _standardisations(study):
+        yield name, ranked(design.unit, way)
+    if (ratings.source >= 0).any():  # else each item is an output of its own
+        other = Unit.OUTPUT if design.unit is Unit.RATING else Unit.RATING
+        yield f"unit: {other.value}", ranked(other, analysis.standardisation)
+    yield "raw scores, not standardised", ranking_of(systems, analysis.systems.raw, is_standardised=False)
+
+
+def _standardisations(study: Study) -> Iterator[tuple[str, Standardisation]]:
+    ratings, own = study.ratings, study.analysis.standardisation
+    design = study.settings.design(study.loaded.workers)
+    standardised = set(design.standardised_kinds)
+    if standardised == set(ANALYSED):  # else n is of other ratings
+        n_rated = np.count_nonzero(~np.isnan(ratings.scores), axis=1)
+        n = np.bincount(ratings.worker, weights=n_rated, minlength=ratings.n_workers)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            yield "σ with ddof = 0", replace(own, sd=own.sd * np.sqrt((n - 1) / n))
+    there = {Kind(kind) for kind in np.unique(ratings.kind)}
+    for name, kinds in (
+        ("μ, σ of all kinds", ANALYSED),
+        ("μ, σ of ordinary items and repeats", (Kind.ORDINARY, Kind.REPEAT)),
+        ("μ, σ of ordinary items", (Kind.ORDINARY,)),
+    ):
+        if there & set(kinds) not in (there & standardised, set()):
+            yield name, standardise(ratings, reverse_negative(ratings.scores, design.is_negative), kinds)
+
+
+def ranking_of(
+    systems: Sequence[str], scores: Floats, n: Codes | None = None, *, is_standardised: bool = True
+) -> Result:
+    """Return the ranking of scores, (n_systems,), and of how many observations, (n_systems,), each is of."""
+    counts = [0] * len(systems) if n is None else n.tolist()
+    rows = [SystemResult(name, or_none(z), n=of) for name, z, of in zip(systems, scores, counts, strict=True)]
+    return Result(Summary(rows, is_standardised=is_standardised))

@@ -177,7 +177,7 @@ class Picture:
         return drawing
 
 
-_MOVED: dict[str, str] = {}
+_MOVED = {"analysis.methods.preference_sections.draw_matrix": "analysis.methods.preference.draw_matrix"}
 """Where functions are now that results of before name otherwise."""
 
 

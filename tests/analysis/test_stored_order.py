@@ -235,7 +235,7 @@ ALLOWED = {
     "analysis/web/queries/campaigns.py": "rows of a table",
     "analysis/data/tools/mturk.py": "columns that somebody named on the command line",
     "analysis/web/forms/metrics.py": "fields that a query returned",
-    "analysis/methods/choice_options.py": "a check of each entry",
+    "analysis/methods/choice_reading.py": "a check of each entry",
     "analysis/web/services/deletion.py": "rows to be changed, each by itself",
     "analysis/web/services/judges.py": "keywords of the call",
     "api/reference.py": "the schema, as it was made",

@@ -13,6 +13,7 @@ from analysis.methods.settings import from_protocol
 from analysis.questions.reliability import measure_reliability
 from analysis.results.exports import table_files
 from analysis.results.reading import read_result
+from analysis.results.result import VERSION
 from analysis.results.stored import document_of
 
 REPORTS = sorted((Path(__file__).parents[1] / "data" / "choice").iterdir())
@@ -33,6 +34,7 @@ def test_answers_on_one_criterion_have_the_report_that_they_had(before, tmp_path
     data = method.read(ResponsesFile(path), settings)
     report = document_of(method.analyse(data, settings))
     assert len(report.pop("worker_table")) == len(data.rows.workers)  # reports of before had none
+    assert report.pop("version") == VERSION
     report["summary"] = {name: part for name, part in report["summary"].items() if name not in OF_WORKERS}
     of_workers = before["report"].pop("agreement")  # a question's answer now
     assert_same(report, before["report"])
