@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from campaigns.contracts.result_pages import RESULT_PAGES
 from campaigns.models import Campaign
 from campaigns.navigation import side_bar
+from evalsite.lib.version import __version__
 from tests.test_permission_matrix import ADDRESSES, TABLE
 
 ROOT = Path(__file__).parent.parent
@@ -198,3 +199,9 @@ def test_sentences_are_short(document: Path) -> None:
 
 def test_a_long_sentence_is_noticed() -> None:
     assert words_per_sentence("It is short. " + "It is " + "very " * 40 + "long.") == 23
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "CITATION.cff"])
+def test_the_version_is_written_alike(name: str) -> None:
+    [written] = re.findall(r'^version(?: =|:) "?([^"\n]+)', (ROOT / name).read_text(), re.MULTILINE)
+    assert written == __version__
