@@ -100,7 +100,7 @@ def make_world() -> World:
     }
     for_all |= {"app_label": "campaigns", "object_id": 1, "content_type_id": 1, "id": owner.pk}
     for_all |= {"url": "no-such", "group": "work"}
-    for_all |= {"help:guide": {"name": "glossary"}, "help:example": {"name": "client.py"}}
+    for_all |= {"help:guide": {"name": "glossary"}, "help:example": {"name": "results.ipynb"}}
     for_all["?"] = {"admin:autocomplete": "?app_label=campaigns&model_name=membership&field_name=user&term="}
     return World(
         clients,

@@ -167,13 +167,15 @@ def read_guide(name: str) -> GuidePage:
 
 
 def get_example(name: str) -> Path | None:
-    """Return the path of a file in examples/ that guides link to, if there is one of this name."""
-    path = settings.EXAMPLES_DIR / name
-    return path if path.name == name and path.suffix in _EXAMPLES and path.is_file() else None
+    """Return the path of a file in examples/ or a folder of it, of a kind that guides link to, if there is one."""
+    folder = settings.EXAMPLES_DIR.resolve()
+    path = (folder / name).resolve()
+    return path if path.is_relative_to(folder) and path.suffix in _EXAMPLES and path.is_file() else None
 
 
-# A script, a notebook and ratings; guides and pages name no other files of this folder.
+# Scripts, notebooks and ratings; guides and pages name no other files of this folder.
 _EXAMPLES = (".py", ".ipynb", ".csv")
+_EXAMPLES_AT = "../examples/"
 
 
 def slug(text: str) -> str:
@@ -303,8 +305,7 @@ def _address(href: str, folder: str) -> str | None:
         return reverse("help:guide", args=[name]) + end
     if path == "openapi.json":
         return reverse("api:schema")
-    folder, name = posixpath.split(path)
-    if folder == "../examples" and get_example(name):
+    if path.startswith(_EXAMPLES_AT) and get_example(name := path.removeprefix(_EXAMPLES_AT)):
         return reverse("help:example", args=[name])
     return None
 

@@ -17,6 +17,6 @@ register_converter(GuideNameConverter, "guide")
 app_name = "help"
 urlpatterns = [
     path("", views.index, name="index"),
-    path("examples/<str:name>", views.example, name="example"),
+    path("examples/<path:name>", views.example, name="example"),
     path("<guide:name>/", views.guide, name="guide"),
 ]

@@ -89,6 +89,9 @@ def test_links_lead_to_pages_and_files_of_the_site(client: Client) -> None:
     sent = client.get("/help/examples/results.ipynb")
     assert b"".join(sent.streaming_content) == (ROOT / "examples/results.ipynb").read_bytes()  # type: ignore[attr-defined]
     sent.close()
+    notebook = "/help/examples/notebooks/first-analysis.ipynb"
+    assert f'href="{notebook}"' in read_guide("library").html
+    client.get(notebook).close()
     assert client.get("/help/examples/mrc").status_code == 404
     assert client.get("/help/examples/..%2Fmanage.py").status_code == 404
 
