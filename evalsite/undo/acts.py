@@ -31,6 +31,8 @@ from evalsite.undo.models import Act
 
 KEPT_FOR = timedelta(minutes=15)
 """For how long an act can be taken back."""
+EXPIRED = "expired"
+"""The code of the refusal of what can never be taken back again; other refusals leave it offered."""
 _SESSION = "undo"
 _MOST_OFFERED = 3
 _TakesBack = Callable[[User, Act], None]
@@ -74,13 +76,16 @@ def list_offers(request: HttpRequest) -> list[dict[str, str]]:
     return [each for each in reversed(offers) if each["until"] > now and urlsplit(each["page"]).path == request.path]
 
 
-def withdraw_offer(request: HttpRequest, act_id: UUID) -> str:
-    """Offer it no more; return the page where it was offered, "" if it was not."""
+def page_of_offer(request: HttpRequest, act_id: UUID) -> str:
+    """Return the page where an act is offered, "" if it is not."""
     offers = request.session.get(_SESSION, [])
-    page = next((each["page"] for each in offers if each["id"] == str(act_id)), "")
-    if page:
-        request.session[_SESSION] = [each for each in offers if each["id"] != str(act_id)]
-    return page
+    return next((each["page"] for each in offers if each["id"] == str(act_id)), "")
+
+
+def withdraw_offer(request: HttpRequest, act_id: UUID) -> None:
+    """Offer it no more."""
+    if page_of_offer(request, act_id):
+        request.session[_SESSION] = [each for each in request.session[_SESSION] if each["id"] != str(act_id)]
 
 
 def put_aside(
@@ -122,12 +127,12 @@ def changed_since(what: str = "It") -> DomainError:
 def take_back(*, act_id: UUID, user: User, now: datetime) -> Act:
     """Undo an act of the user's, once; return it.
 
-    Raises DomainError `expired`, `not_allowed`, or what the kind of act refuses.
+    Raises DomainError `expired` (EXPIRED), `not_allowed`, or what the kind of act refuses.
     """
     act = Act.objects.select_for_update().filter(pk=act_id, user=user, expires_at__gt=now).first()
     if act is None:
         n = int(KEPT_FOR.total_seconds()) // 60
-        raise DomainError("expired", f"This was undone before, or more than {n} minutes ago: it stays as it is.")
+        raise DomainError(EXPIRED, f"This was undone before, or more than {n} minutes ago: it stays as it is.")
     try:
         _take_back[act.kind](user, act)
     except (Http404, PermissionDenied):

@@ -180,6 +180,7 @@ def test_a_webhook_comes_back_with_its_secret_and_what_waits(
     add_webhook(campaign=campaign, url="https://lab.example/hook", events=["campaign.launched"])
     assert "Another webhook" in owner_client.post(button, follow=True).text
     Webhook.objects.all().delete()
+    assert offers(owner_client, url(campaign, "settings")) == [button], "what stood in the way is gone"
     owner_client.post(button)
     assert Webhook.objects.get().secret == webhook.secret
     assert list(Delivery.objects.values()) == before
