@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from evalsite.lib.folders import APPS
+from tests.databases import sqlite_copy
 from tests.services import free_port, site_answers, wait_until
 
 ROOT = Path(__file__).parents[1]
@@ -93,11 +94,15 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 
 
 @pytest.fixture(scope="module")
-def demo(installed: Installed) -> Iterator[str]:
+def demo(installed: Installed, django_db_setup: None, session_folder: Path) -> Iterator[str]:
     """The address of the demo, served by the installed command with its data in the user's home.
 
-    It has one campaign: outputs, HITs, ratings, files of results. `analysis/test_demo.py` loads others.
+    It has one campaign: outputs, HITs, ratings, files of results. `analysis/test_demo.py` loads others. Its tables are
+    copied: `campaigns/test_migrations.py` makes them by migrations, which takes longer than all else.
     """
+    data = installed.home / ".local/share/evalsite"
+    data.mkdir(parents=True, exist_ok=True)
+    sqlite_copy(session_folder, data / "db.sqlite3")
     port, log = free_port(), installed.folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
