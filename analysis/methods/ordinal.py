@@ -364,7 +364,7 @@ def _criterion_section(found: Report, names: list[str]) -> Section:
     )
     tables, finding = [Table(slug, f"Levels: {name}", caption, columns, cells)], ""
     if tests:
-        output = Output.FILES | Output.PAGE
+        output = Output.SHOWN
         title = f"Rank tests: {name}"
         tables.append(Table(f"rank-tests-{name}", title, test_caption, of_tests, pairs, output=output))
         finding = f"{n_differing} of {len(tests)} pairs of systems differ by rank ({CORRECTED})."

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.methods import DEFAULT
 from analysis.planning.methods import planned_method
-from analysis.planning.methods.planned import PlannedMethod
+from analysis.planning.methods.planned import PlannedMethod, bad_plan
 from analysis.planning.pilot import Pilot, PilotSummary
 from analysis.stats.designs import PlannedDesign, change_designs, with_workers
 from analysis.stats.power import P_BELOW, TARGET, DesignPower, search_workers
@@ -17,7 +17,6 @@ from analysis.stats.prediction_powered import predict_saving
 from analysis.stats.scores import MOST_LEVELS
 from campaigns.design.composition import Layout
 from campaigns.design.worker_test import WORKER_TESTS, smallest_p_value
-from evalsite.lib.errors import DomainError
 from evalsite.lib.typed_json import from_json, to_json
 
 SIMULATIONS, SEED = 200, 1
@@ -162,17 +161,17 @@ def make_design(**numbers: Any) -> PlannedDesign:
     try:
         return PlannedDesign(**numbers)
     except ValueError as error:
-        raise DomainError("bad_plan", str(error)) from None
+        raise bad_plan(str(error)) from None
 
 
 def _check(settings: PlanSettings) -> None:
     design = settings.design
     if not 2 <= settings.n_levels <= MOST_LEVELS:
-        raise _bad(f"There are {settings.n_levels} levels; a plan is for 2 to {MOST_LEVELS}.")
+        raise bad_plan(f"There are {settings.n_levels} levels; a plan is for 2 to {MOST_LEVELS}.")
     method = settings.planned_method
     method.check(design)
     if not P_BELOW < settings.target < 1:
-        raise _bad(f"The power that is wanted is {settings.target:g}; it must lie between {P_BELOW:g} and 1.")
+        raise bad_plan(f"The power that is wanted is {settings.target:g}; it must lie between {P_BELOW:g} and 1.")
     n_shown = method.responses_of_item(design)
     limits = (
         ("workers", design.n_workers, MOST_WORKERS),
@@ -183,18 +182,14 @@ def _check(settings: PlanSettings) -> None:
     )
     for what, n, most in limits:
         if n > most:
-            raise _bad(f"There are {n:,} {what}; a plan is simulated with at most {most:,}.")
+            raise bad_plan(f"There are {n:,} {what}; a plan is simulated with at most {most:,}.")
     least = smallest_p_value(design.worker_test, method.compared(design))
     if least >= P_BELOW:
-        raise _bad(
+        raise bad_plan(
             f"Nobody can pass the worker test ({WORKER_TESTS[design.worker_test].name}): with {design.n_degraded} "
             f"degraded items a worker’s p is {least:.3f} at best, and it must be below {P_BELOW:g}. Add degraded "
             "items, give workers more HITs, or choose another worker test."
         )
-
-
-def _bad(message: str) -> DomainError:
-    return DomainError("bad_plan", message)
 
 
 @dataclass

@@ -7,7 +7,6 @@ from analysis.results.procedures import PAIRS_SHOWN
 from analysis.results.sections import Cell, Column, Output, Range, Section, Table, in_percent
 from analysis.results.words import p_equals
 
-_SHOWN = Output.FILES | Output.PAGE
 _NOTICED = 0.005  # a saving below half a per cent is none
 _NO_SAMPLE = 0.01  # below this p the rated outputs are said to be no random sample
 _HOLDS = (
@@ -132,7 +131,7 @@ def _savings(answer: AssistedComparisons) -> Table:
     )
     if answer.whole_systems_only:
         caption += f" Scores of whole systems only, which save nothing: {', '.join(answer.whole_systems_only)}."
-    return Table("metric-savings", "Ratings that a metric saves", caption, columns, rows, output=_SHOWN)
+    return Table("metric-savings", "Ratings that a metric saves", caption, columns, rows, output=Output.SHOWN)
 
 
 def _pairs_shown(answer: AssistedComparisons) -> Table:

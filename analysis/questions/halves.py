@@ -73,7 +73,6 @@ def split_halves(r: Floats, n_workers: int) -> SplitHalves:
     ----------
     r : float64, (n_splits,)
         Of random divisions of the workers; NaN where undefined.
-    n_workers : int
 
     Notes
     -----

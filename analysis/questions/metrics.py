@@ -23,7 +23,6 @@ from analysis.stats.ratings import or_nan
 
 PAGE = "metrics"
 ALPHA = 0.05
-_SHOWN = Output.FILES | Output.PAGE
 _SYMBOLS = ("r", "ρ", "τ")
 _ENDS = [Column(f"{symbol}{end}") for symbol in _SYMBOLS for end in ("", " low", " high")]
 
@@ -163,7 +162,7 @@ def _ranks(found: MetricsAgainstPeople) -> Section:
         "metric has no score of the system.",
         [Column("system"), Column("people"), *map(Column, ranks)],
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = Figure(
         "metric-ranks",
@@ -221,7 +220,7 @@ def _criteria(found: MetricsAgainstPeople) -> list[Section]:
         f"Pearson's r of each metric with the {found.measure} of the systems, overall and on each criterion.",
         [Column("metric"), *map(Column, criteria)],
         [[metric.name, *(on_criterion.pearson[0] for on_criterion in metric.system)] for metric in metrics],
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     rows = [
         [metric.name, criterion, *_ends(on_criterion)]

@@ -23,7 +23,6 @@ SEED = 20160505
 PAGE, _TITLE = "reliability", "Pools of workers"
 _MOST_POOLS = 4
 _FEWEST_DIVISIONS = 20  # with fewer, no p is below .05
-_SHOWN = Output.FILES | Output.PAGE
 
 
 class Pool(NamedTuple):
@@ -185,7 +184,7 @@ def pools_section(found: ComparedPools, slug: str, title: str, *, score: str, an
     sizes: list[list[Cell]] = [[pool.name, pool.n_workers, pool.n_kept, pool.n_ratings] for pool in pools]
     columns = [Column("pool"), Column("workers"), Column("who count"), Column(f"{answers} that count")]
     tables = [
-        Table(slug, title, "Pools that workers belong to.", columns, sizes, output=_SHOWN),
+        Table(slug, title, "Pools that workers belong to.", columns, sizes, output=Output.SHOWN),
         *_pair_tables(found, slug),
         Table(
             f"{slug}-systems",
@@ -193,7 +192,7 @@ def pools_section(found: ComparedPools, slug: str, title: str, *, score: str, an
             f"Mean {score} of each system by the workers of each pool who count.",
             [Column("system"), *(Column(pool.name) for pool in pools)],
             [[system, *(pool.scores[k] for pool in pools)] for k, system in enumerate(found.order)],
-            output=_SHOWN,
+            output=Output.SHOWN,
         ),
     ]
     first, second = pools[:2]

@@ -56,7 +56,6 @@ _WHO = ("who count", "who failed")
 _BINS = 20
 # All pairs of more assignments than these would take longer than everything else together.
 _MOST_ASSIGNMENTS = 2000
-_SHOWN = Output.FILES | Output.PAGE
 _PAGE = "reliability"
 NOT_KNOWN = "Nothing says which answers are about the same, so nothing is known of how far workers agree."
 
@@ -237,7 +236,7 @@ def agreement_section(agreement: Agreement) -> Section:
         f"with themselves: repeats, too. {'; '.join(map(_in_words, shown))}. 0 is chance; a dash: undefined, as "
         f"nothing is shared or all answers are the same.{bins}"
     )
-    table = Table("agreement", "Agreement of workers", caption, columns, rows, output=_SHOWN)
+    table = Table("agreement", "Agreement of workers", caption, columns, rows, output=Output.SHOWN)
     notes = (note[:1].upper() + note[1:] for note in agreement.notes)
     finding = " ".join([*_findings(criteria), *notes])
     return Section("agreement", "Do workers agree?", finding, [table][: len(rows)], page=_PAGE)
@@ -313,7 +312,7 @@ def _intra_section(intra: ByVerdict[RepeatsOfGroup]) -> Section:
             for words, repeats in groups
             if repeats.kappa
         ],
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     spread = Table(
         "intra-rater-correlations",
@@ -326,7 +325,7 @@ def _intra_section(intra: ByVerdict[RepeatsOfGroup]) -> Section:
             for r in [repeats.correlations]
             for symbol, by_worker in (("r", r.pearson), ("ρ", r.spearman), ("τ", r.kendall))
         ],
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     tables = [table for table in (kappa_table, spread) if table.rows]
     spreads = ByVerdict(intra.passed.correlations.pearson, intra.failed.correlations.pearson)
@@ -362,7 +361,7 @@ def _inter_section(inter: ByVerdict[SpreadOfPairs]) -> Section:
         "r between every two assignments of the same items; of many assignments, 2,000 drawn at random.",
         [Column("workers"), *_SPREAD],
         [[words, *_row(spread)] for words, spread in _by_words(inter) if spread.n],
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = _figure("inter-rater", "r of pairs of workers", "r of two assignments of the same items", inter)
     return Section("inter-rater", "Do two workers rate alike?", finding, [table][: len(table.rows)], figure, _PAGE)
@@ -396,7 +395,7 @@ def _tolerance_section(tolerance: Tolerance) -> Section:
         f"their twins, {outputs.n_pairs:,} pairs of ratings of one output. By chance: two {unit} of the scale"
         + (" 0–100." if unit == "points" else ".")
     )
-    tables = [Table("tolerance", f"Scores within a few {unit}", caption, columns, rows, output=_SHOWN)]
+    tables = [Table("tolerance", f"Scores within a few {unit}", caption, columns, rows, output=Output.SHOWN)]
     return Section("tolerance", "How near are two scores?", " ".join(said), tables[:has_any], page=_PAGE)
 
 

@@ -29,6 +29,7 @@ from analysis.stats.correlation import correlate
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.sensitivity import compare_rankings, length_bounds
 from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.typed_json import to_json
 
 
 class Sensitivity(Question[SurvivingRanking]):
@@ -44,7 +45,7 @@ class Sensitivity(Question[SurvivingRanking]):
         return SurvivingRanking(
             order=asked.order,
             measure=asked.result.words.column,
-            score=_cells(asked.scores_in(asked.result)),
+            score=to_json(asked.scores_in(asked.result)),
             alpha=_by_alpha(asked) if asked.result.has_test else None,
             without_worker=_without_worker(asked),
             settings=_by_settings(asked),
@@ -55,10 +56,6 @@ class Sensitivity(Question[SurvivingRanking]):
         """Return whether the ranking survives, and what each way does to the systems' scores."""
         of_lengths = [length_section(answer, text) for text in TEXTS if text in answer.lengths]
         return [survival_section(answer), *alpha_section(answer), *worker_section(answer), *of_lengths]
-
-
-def _cells(values: Floats) -> list[float | None]:
-    return [or_none(value) for value in values]
 
 
 def _survival(asked: Asked, others: Sequence[Result]) -> tuple[Survival, Floats]:
@@ -96,7 +93,7 @@ def _by_alpha(asked: Asked) -> SurvivalByAlpha:
         **asdict(survival),
         alphas=ALPHAS,
         n_workers=n_workers,
-        score=[_cells(of_system) for of_system in scores.T],
+        score=to_json(scores.T),
         chosen=asked.settings.alpha,
     )
 
@@ -118,9 +115,9 @@ def _without_worker(asked: Asked) -> SurvivalWithoutWorker:
         **asdict(survival),
         n_workers=len(others),
         n_counting=len(asked.workers),
-        low=_cells(low),
-        high=_cells(high),
-        change=_cells(change.max(axis=0, initial=0.0)),
+        low=to_json(low),
+        high=to_json(high),
+        change=to_json(change.max(axis=0, initial=0.0)),
     )
 
 
@@ -165,6 +162,6 @@ def _by_length(asked: Asked) -> dict[str, SurvivalByLength]:
             **asdict(survival),
             most_words=bounds,
             n_observations=[sum(row.n for row in other.summary.systems) for other in others],
-            score=[_cells(of_system) for of_system in scores.T],
+            score=to_json(scores.T),
         )
     return answers

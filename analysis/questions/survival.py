@@ -17,7 +17,6 @@ ALPHAS = tuple(k / 100 for k in range(1, 11))
 PAGE = "sensitivity"
 TEXTS = {"reference": "reference", "input": "source text"}
 """Whose length may be known of a source, and what they are called."""
-_SHOWN = Output.FILES | Output.PAGE
 _SEEN = 0.0005  # less is 0.000
 
 
@@ -50,7 +49,7 @@ def survival_section(ranking: SurvivingRanking) -> Section:
             " Pairs called otherwise: of how many pairs it is said in some of these rankings that they differ, and not "
             "in this result, or the reverse."
         )
-    table = Table("sensitivity", "Rankings computed otherwise", caption, columns, rows, output=_SHOWN)
+    table = Table("sensitivity", "Rankings computed otherwise", caption, columns, rows, output=Output.SHOWN)
     return Section("survival", "Does the ranking survive?", _finding(ranking), [table], page=PAGE)
 
 
@@ -118,7 +117,7 @@ def alpha_section(ranking: SurvivingRanking) -> list[Section]:
         f"{_kind(measure)} of each system from the workers whose p is below α.",
         [Column("system"), *(Column(f"α = {each:.2f}") for each in alpha.alphas)],
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = Figure(
         f"{measure}-by-alpha",
@@ -144,7 +143,7 @@ def worker_section(ranking: SurvivingRanking) -> list[Section]:
         "left out.",
         [Column("system"), Column(measure), Column("least"), Column("greatest"), Column("largest change")],
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = Figure(
         f"{measure}-without-a-worker",
@@ -169,7 +168,7 @@ def length_section(ranking: SurvivingRanking, text: str) -> Section:
         f"{_kind(measure)} over items whose {name} has at most so many words.",
         [Column("system"), *(Column(f"≤ {bound}") for bound in bounds)],
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = Figure(
         f"{measure}-by-{text}-length",

@@ -285,11 +285,8 @@ def _systems_section(agreement: Agreement, words: ScoreWords) -> Section:
         ]
         for system in systems
     ]
-    table = Table("comparison-systems", "Systems of two results", caption, columns, rows, output=_EVERYWHERE)
+    table = Table("comparison-systems", "Systems of two results", caption, columns, rows, output=Output.SHOWN)
     return Section("systems", "System by system", said, [table])
-
-
-_EVERYWHERE = Output.FILES | Output.PAGE
 
 
 def _alpha_section(results: Sequence[Result], agreement: Agreement) -> list[Section]:
@@ -307,7 +304,7 @@ def _alpha_section(results: Sequence[Result], agreement: Agreement) -> list[Sect
     said = f"Pearson's r lies between {min(r):.3f} and {max(r):.3f} whichever α workers are kept by." if r else ""
     columns = [Column("α"), Column("workers, first"), Column("workers, second"), *map(Column, _COEFFICIENTS.values())]
     caption = f"Correlations of {results[0].words.every} where workers of both results count whose p lies below α."
-    table = Table("comparison-alpha", "Agreement at each α", caption, columns, rows, output=_EVERYWHERE)
+    table = Table("comparison-alpha", "Agreement at each α", caption, columns, rows, output=Output.SHOWN)
     return [Section("alpha", "Another α of the worker test", said, [table])]
 
 
@@ -331,7 +328,7 @@ def reproducibility_sections(results: Sequence[Result], names: Sequence[str], cr
         )
     columns = [Column("system"), Column(f"CV* {OVERALL}", 2), *(Column(name, 2) for name in criteria)]
     caption = "Coefficient of variation of raw means (0 to 100), in per cent, corrected for few measurements (CV*)."
-    table = Table("reproducibility", "CV* of each system", caption, columns, rows, output=_EVERYWHERE)
+    table = Table("reproducibility", "CV* of each system", caption, columns, rows, output=Output.SHOWN)
     return [Section("reproducibility", "How well scores are reproduced", said, [table])]
 
 
@@ -363,5 +360,5 @@ def _workers_section(results: Sequence[Result], agreement: Agreement) -> list[Se
         "Pearson's r of system scores between two pools of workers, beside that of random halves of one pool: median, "
         "95 % of the divisions, and by Spearman–Brown for all workers."
     )
-    table = Table("comparison-workers", "Two pools of workers", caption, columns, rows, output=_EVERYWHERE)
+    table = Table("comparison-workers", "Two pools of workers", caption, columns, rows, output=Output.SHOWN)
     return [Section("pools", "Do other workers rank otherwise?", said, [table])]

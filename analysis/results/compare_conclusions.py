@@ -9,9 +9,8 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, in_percent
 from analysis.stats.correlation import Conclusions, compare_conclusions, share_same_conclusions
 from analysis.stats.ratings import Floats, or_none
+from evalsite.lib.typed_json import to_json
 from evalsite.lib.words import counted
-
-_SHOWN = Output.FILES | Output.PAGE
 
 
 def conclusions_sections(
@@ -35,7 +34,9 @@ def _overall(results: Sequence[Result], names: Sequence[str], same: Mapping[str,
     rows: list[list[Cell]] = [
         [f"p < {alpha}", *asdict(each).values(), in_percent(same.get(alpha))] for alpha, each in counts.items()
     ]
-    table = Table("comparison-conclusions", "Conclusions of two results", caption, _columns("at"), rows, output=_SHOWN)
+    table = Table(
+        "comparison-conclusions", "Conclusions of two results", caption, _columns("at"), rows, output=Output.SHOWN
+    )
     figure = _heatmaps("comparison-heatmaps", "Significance in two results", names, p)
     last = list(counts)[-1]
     return Section("conclusions", "Conclusions", _words(counts[last], last), [table], [figure])
@@ -51,14 +52,10 @@ def _heatmaps(name: str, title: str, names: Sequence[str], p: Sequence[Floats]) 
     return Figure(
         name,
         title,
-        Picture.of(draw_heatmaps, names, _cells(p[0]), _cells(p[1])),
+        Picture.of(draw_heatmaps, names, to_json(p[0]), to_json(p[1])),
         f"{title}: heatmaps of p between systems in both results, systems in the order of the first.",
         "p that the row’s system beats the column’s, both in the order of the first result.",
     )
-
-
-def _cells(matrix: Floats) -> list[list[float | None]]:
-    return [[or_none(value) for value in row] for row in matrix]
 
 
 def _words(found: Conclusions, alpha: str) -> str:
@@ -104,6 +101,6 @@ def _by_criterion(results: Sequence[Result], names: Sequence[str], criteria: Seq
         caption,
         _columns("criterion"),
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     return [Section("conclusions-criteria", "Conclusions by criterion", said, [table], figures)]

@@ -18,7 +18,6 @@ from analysis.stats.ratings import or_nan, or_none
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-_SHOWN = Output.FILES | Output.PAGE
 _FEWEST_RESULTS = 3
 _UNKNOWN = (None, None)
 
@@ -49,7 +48,7 @@ def several_sections(results: Sequence[DatedResult]) -> list[Section]:
 
 def _of_all_results(section: Section) -> Section:
     slug = "reproducibility-several"
-    tables = [replace(table, name=slug, output=_SHOWN) for table in section.tables]
+    tables = [replace(table, name=slug, output=Output.SHOWN) for table in section.tables]
     return replace(section, slug=slug, title=f"{section.title}, all results", tables=tables)
 
 
@@ -122,5 +121,5 @@ def _pairwise(results: Sequence[Result], ticks: Sequence[str]) -> Section:
     columns = [Column("result"), *(Column(str(k)) for k in range(1, n + 1))]
     of_all = f"Pearson's r of {results[0].words.every} of every two results"
     caption = f"{of_all} above the diagonal, the number of systems of both below it."
-    table = Table("pairwise", "r of every two results", caption, columns, rows, output=_SHOWN)
+    table = Table("pairwise", "r of every two results", caption, columns, rows, output=Output.SHOWN)
     return Section("pairwise", "Every two results", said, [table])

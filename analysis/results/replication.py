@@ -68,7 +68,7 @@ def replication_section(found: RunAgreement | None) -> list[Section]:
     shares = ", ".join(f"{share:.0%} at p < {alpha}" for alpha, share in known)
     caption = f"Agreement of two runs over {len(found.systems)} systems; same conclusions: {shares or 'none'}."
     columns = [Column("criterion"), Column("r"), Column("rho"), Column("tau")]
-    output = Output.FILES | Output.TERMINAL
+    output = Output.PRINTED
     table = Table("replication", "Agreement of two runs", caption, columns, _rows(found, "overall"), output=output)
     return [Section("replication", "Replication", tables=[table], page="")]
 

@@ -26,6 +26,8 @@ class Output(Flag):
     FILES = auto()  # CSV and LaTeX, beside the report and in the replication package
     TERMINAL = auto()  # what `manage.py analyse` prints
     PAGE = auto()
+    SHOWN = FILES | PAGE
+    PRINTED = FILES | TERMINAL
     EVERYWHERE = FILES | TERMINAL | PAGE
 
 

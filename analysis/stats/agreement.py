@@ -220,7 +220,6 @@ def cohen_kappa(first: Codes, second: Codes, n_categories: int, weights: Weights
     ----------
     first, second : int, (n,)
         Codes 0 … n_categories − 1: two workers' categories of the same items, or a worker's of the same items twice.
-    n_categories : int
     weights : {"linear", "quadratic"}, optional
         By default two categories agree only if they are the same.
 
@@ -318,7 +317,6 @@ def tolerance_kappa(first: Floats, second: Floats, tolerance: float, low: int = 
     ----------
     first, second : float64, (n,)
         Scores on the scale low … high, no NaN.
-    tolerance : float
     low, high : int
         Ends of the scale. Chance is taken over its whole numbers, each as likely as the others.
 

@@ -37,7 +37,6 @@ def elo(
     left, right : int, (n_votes,)
     score : float64, (n_votes,)
         1 if the left one won, 0 if the right one, ½ for a tie.
-    n_systems : int
     k : float
         The most that a vote changes a rating.
     start, scale : float
@@ -76,10 +75,6 @@ def glicko2(left: Codes, right: Codes, score: Floats, n_systems: int, *, period:
     tau : float
         How fast volatility may change; the smaller, the slower.
 
-    Returns
-    -------
-    Glicko2
-
     References
     ----------
     Glickman 2013, Example of the Glicko-2 system.
@@ -97,17 +92,12 @@ def glicko2_period(before: Glicko2, player: Codes, opponent: Codes, score: Float
 
     Parameters
     ----------
-    before : Glicko2
     player, opponent : int, (n_games,)
         A game updates its player alone: one that is to update both is given twice.
     score : float64, (n_games,)
         Of the player: 1, ½ or 0.
     tau : float
         As in `glicko2`.
-
-    Returns
-    -------
-    Glicko2
 
     References
     ----------

@@ -176,10 +176,6 @@ def fit_bradley_terry(
     prior : float
         So many wins, and as many losses, of each system against an imagined one of strength 0 are added.
 
-    Returns
-    -------
-    BradleyTerry
-
     Raises
     ------
     numpy.linalg.LinAlgError
@@ -255,7 +251,6 @@ def robust_covariance(
 
     Parameters
     ----------
-    fit : BradleyTerry
     left, right, outcome, worker : int, (n_votes,)
     n_workers : int
         All of whom have a vote.

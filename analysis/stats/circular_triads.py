@@ -47,11 +47,6 @@ def count_triads(first: Codes, second: Codes, outcome: Codes, group: Codes, n_gr
         An `Outcome`; left: the first won.
     group : int, (n,)
         Whose comparisons are taken together, such as those of a worker; 0 … n_groups − 1.
-    n_groups : int
-
-    Returns
-    -------
-    Triads
 
     Notes
     -----
@@ -120,8 +115,6 @@ def share_by_chance(
         As of `count_triads`.
     judgement : int, (n,)
         Codes from 0 of what was answered at once: of votes each another one, of rankings that of all pairs of one.
-    n_draws : int
-    rng : numpy.random.Generator
 
     Notes
     -----

@@ -76,11 +76,6 @@ def group_ratings(
         No NaN.
     system, worker, source : int, (n,)
         As `inference.compare_clustered` takes them; source −1 where unknown.
-    n_systems : int
-
-    Returns
-    -------
-    GroupedRatings
     """
     # One source for all, as of live chats, shows nothing of sources: conclusions are then for it alone
     is_known = (source >= 0) & (source.min() != source.max())

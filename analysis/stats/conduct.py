@@ -60,10 +60,6 @@ def describe_conduct(
         How long each item took; NaN where not known.
     is_paired : bool
         Whether degraded items are compared with their twins, or with all ordinary items of the worker.
-
-    Returns
-    -------
-    Conduct
     """
     n_workers = ratings.n_workers
     share_repeated, longest_run = _repetition(ratings)
@@ -108,15 +104,10 @@ def compare_references(ratings: Ratings, scores: Floats, is_kept: Mask) -> Refer
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         After reversal.
     is_kept : bool, (n_workers,)
         Whose ratings enter the overall values.
-
-    Returns
-    -------
-    References
 
     Notes
     -----

@@ -45,11 +45,6 @@ def contrast(z: Floats, group: Codes, block: Codes, worker: Codes, n_groups: int
         Codes of what the groups are compared within: of systems for opinions, of families for personas.
     worker : int, (n,)
         Errors are clustered by worker.
-    n_groups : int
-
-    Returns
-    -------
-    Contrast
 
     Notes
     -----

@@ -42,15 +42,10 @@ def count_work(ratings: Ratings, is_member: Mask, seconds: Floats) -> WorkCount:
 
     Parameters
     ----------
-    ratings : Ratings
     is_member : bool, (n_workers,)
         Whose work is counted.
     seconds : float64, (n_assignments,)
         How long each assignment took; NaN where not known.
-
-    Returns
-    -------
-    WorkCount
 
     Notes
     -----

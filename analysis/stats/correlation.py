@@ -85,7 +85,6 @@ def correlation_bounds(found: Correlation, n: int) -> CorrelationBounds:
 
     Parameters
     ----------
-    found : Correlation
     n : int
         Systems that the correlations are of.
 
@@ -180,7 +179,6 @@ def bootstrap_correlations(
     ----------
     first, second : float64, (n_systems,)
         As for `correlate`.
-    rng : numpy.random.Generator
     n_samples : int
         Number of resamples: as many systems as there are, drawn with replacement, both scores together.
     level : float

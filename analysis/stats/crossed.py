@@ -104,7 +104,6 @@ def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_sy
         Codes 0 … n_systems − 1.
     worker, source : int, (n,)
         Who rated, and of which source the output is; −1 for a source that is not known.
-    n_systems : int
 
     Returns
     -------

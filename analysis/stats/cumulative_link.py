@@ -49,7 +49,6 @@ def fit_cumulative_link(
         Codes of ordered levels, 0 the lowest; those that do not occur are left out.
     system : int, (n,)
         Codes 0 … n_systems − 1.
-    n_systems : int
     clusters : {name: int, (n,)}
         One or two groupings of ratings, as of `segment_means.segment_means`.
 

@@ -72,8 +72,6 @@ class PlannedDesign:
         Items of a HIT.
     workers_per_hit : int
         How many workers rate the same HIT.
-    n_criteria : int
-    layout : Layout
     worker_test : str
         A key of `quality.PRESETS`; workers pass at p < 0.05.
 
@@ -246,11 +244,8 @@ def simulate_ratings(
 
     Parameters
     ----------
-    design : PlannedDesign
-    model : RatingModel
     quality : float, or float64 (n_systems,)
         Points between the true scores of two neighbours in rank, whose middle is 50; or the true score of each system.
-    rng : Generator
 
     Returns
     -------

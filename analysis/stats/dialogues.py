@@ -93,7 +93,6 @@ class DialogueSummary:
         Workers with an assignment, their assignments and chats, those with the degraded chatbot included.
     n_ordinary : int
         Chats with the other chatbots.
-    assignments_per_worker : float
     minutes_per_chat : float
         Working time of the assignments whose time is known, over their number of chats.
     opinions : int64, (3,)
@@ -156,7 +155,6 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
 
     Parameters
     ----------
-    dialogues : Dialogues
     is_member : bool, (n_workers,)
         Whose chats are described.
 
@@ -212,10 +210,6 @@ def quartiles(values: Floats) -> Quartiles:
     Parameters
     ----------
     values : float64, (n,)
-
-    Returns
-    -------
-    Quartiles
 
     Examples
     --------

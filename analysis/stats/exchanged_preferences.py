@@ -32,8 +32,6 @@ def compare_preferences(
     worker, source : int, (n,)
         Who compared, and outputs of which source; −1 for a source that is not known. If none is known, or there is one
         for all, labels are exchanged within workers.
-    n_systems : int
-    rng : numpy.random.Generator
     n_flips : int, optional
         How many random exchanges, as in `compare_permuted`.
 

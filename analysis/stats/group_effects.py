@@ -73,7 +73,6 @@ class GroupEffects:
         Answers, or outputs if answers are averaged by output.
     is_tested : bool, (n_groups,)
         Whether two systems have enough clusters of every kind in the group.
-    interaction : GroupTest
     pairs : list of PairInGroups
         Every two systems.
     """
@@ -115,10 +114,6 @@ def compare_groups(
         Codes of what was judged: answers of a system in a group are averaged by output, then over outputs.
     part : int, (n,), optional
         Codes 0 … n_parts − 1, such as of criteria: the score of a system in a group is the mean of its parts' means.
-
-    Returns
-    -------
-    GroupEffects
 
     Raises
     ------

@@ -88,15 +88,10 @@ def compare_clustered(
         Codes 0 … n_systems − 1.
     worker, source : int, (n,)
         Who rated, and of which source the output is; −1 for a source that is not known.
-    n_systems : int
     effects : SourceEffects
         `RANDOM` is the recommended one. With `FIXED`, pairs that are not connected are compared without source effects.
     weight : float64, (n,), optional
         What each rating weighs, above 0, as `weighting.draw_weights`; 1 by default. Only their ratios matter.
-
-    Returns
-    -------
-    Comparison
 
     Notes
     -----
@@ -165,7 +160,6 @@ def rank_intervals(comparison: Comparison, alpha: float = 0.05) -> RankIntervals
 
     Parameters
     ----------
-    comparison : Comparison
     alpha : float
         All intervals hold together with a probability of 1 − alpha.
 

@@ -33,7 +33,6 @@ def krippendorff_alpha(values: Floats, item: Codes, level: Level) -> float:
         One rating each; NaN is left out. For the ratio level 0 or more.
     item : int, (n,)
         Codes from 0. Items with one rating are left out; the ratings of an item are by different workers.
-    level : Level
 
     Returns
     -------

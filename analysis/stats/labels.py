@@ -68,11 +68,6 @@ def dawid_skene(item: Codes, worker: Codes, answer: Codes, n_items: int, n_worke
     ----------
     item, worker, answer : int, (n,)
         Codes from 0. A worker may answer an item several times.
-    n_items, n_workers, n_labels : int
-
-    Returns
-    -------
-    Labels
 
     Notes
     -----
@@ -108,10 +103,6 @@ def mace(item: Codes, worker: Codes, answer: Codes, n_items: int, n_workers: int
     ----------
     item, worker, answer, n_items, n_workers, n_labels
         As of `dawid_skene`.
-
-    Returns
-    -------
-    Labels
 
     Notes
     -----

@@ -61,11 +61,6 @@ def pairwise_accuracy(human: Floats, metric: Floats) -> float:
 def draw_swaps(n_segments: int, rng: np.random.Generator, n_permutations: int = N_PERMUTATIONS) -> NDArray[np.int8]:
     """Return how paired permutations swap two systems: −1 where a segment's scores are exchanged, else 1.
 
-    Parameters
-    ----------
-    n_segments, n_permutations : int
-    rng : numpy.random.Generator
-
     Returns
     -------
     int8, (n_permutations, n_segments)

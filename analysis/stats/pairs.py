@@ -66,10 +66,6 @@ def compare_pairs(estimate: Floats, variance: Floats, df: float) -> Pairs:
     df : float
         Degrees of freedom of t; below 1 nothing can be tested; infinite for the normal distribution.
 
-    Returns
-    -------
-    Pairs
-
     Examples
     --------
     >>> pairs = compare_pairs(np.array([1.0, 0.0]), np.full((2, 2), 0.25), np.inf)
@@ -108,7 +104,6 @@ def rank_range(
     ----------
     difference, holm : float64, (n_systems, n_systems)
         As in `Pairs`. A pair that could not be tested leaves both orders open.
-    higher_is_better : bool
     alpha : float
         All intervals hold together with a probability of 1 − alpha.
 

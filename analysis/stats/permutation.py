@@ -55,8 +55,6 @@ def compare_permuted(
     worker, source : int, (n,)
         Who rated, and of which source the output is; −1 for a source that is not known. If none is known, or there is
         one for all, labels are exchanged within workers.
-    n_systems : int
-    rng : numpy.random.Generator
     n_flips : int, optional
         How many random exchanges; `LEAST_FLIPS`, or `FLIPS_PER_PAIR` of each pair if that is more. Where fewer than
         twelve sources have both systems, every exchange is made once instead.
@@ -134,13 +132,8 @@ def exchange_labels(
         Number of responses.
     n_shared : int64, (n_systems, n_systems)
         As in `Comparison`.
-    rng : numpy.random.Generator
     n_flips : int, optional
         As in `compare_permuted`.
-
-    Returns
-    -------
-    Comparison
 
     Raises
     ------

@@ -39,7 +39,6 @@ class Design:
         A key of `quality.PRESETS`.
     alpha : float
         A worker passes iff p < alpha.
-    unit : Unit
     standardised_kinds : tuple of Kind
         Kinds of item that enter a worker's mean and standard deviation.
     excluded : tuple of int
@@ -126,8 +125,6 @@ def analyse(ratings: Ratings, design: Design, on_progress: Progress = lambda sta
 
     Parameters
     ----------
-    ratings : Ratings
-    design : Design
     on_progress : callable
         Called with the name of each stage as it begins.
 
@@ -169,16 +166,10 @@ def compare_recommended(
 
     Parameters
     ----------
-    ratings : Ratings
-    design : Design
     analysis : ScoredRatings
         Of these ratings by this design.
     weight : float64, (n_assignments,), optional
         What the ratings of each assignment weigh, where its HIT was not drawn evenly (`weighting.draw_weights`).
-
-    Returns
-    -------
-    Comparison
 
     Notes
     -----

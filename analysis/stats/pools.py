@@ -52,11 +52,6 @@ def sum_by_worker(values: Floats, system: Codes, worker: Codes, *, n_systems: in
         Scores of observations, such as z on each criterion; NaN is left out.
     system, worker : int, (n,)
         Codes from 0.
-    n_systems, n_workers : int
-
-    Returns
-    -------
-    WorkerSums
     """
     n_columns = values.shape[1]
     sums, counts = (np.zeros((n_workers * n_systems, n_columns)) for _ in range(2))
@@ -76,8 +71,6 @@ def resample_workers(found: WorkerSums, rng: np.random.Generator, n_samples: int
     ----------
     found : WorkerSums
         Workers without an observation are not drawn.
-    rng : numpy.random.Generator
-    n_samples : int
 
     Returns
     -------
@@ -143,12 +136,6 @@ def compare_pools(
         often each counts in each part, 0 or 1, (n_parts, n).
     first, second : int, (n,)
         Codes of the workers of each pool.
-    rng : numpy.random.Generator
-    n_divisions : int
-
-    Returns
-    -------
-    PoolComparison
 
     Notes
     -----

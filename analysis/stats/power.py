@@ -64,8 +64,6 @@ def simulate_power(
 
     Parameters
     ----------
-    design : PlannedDesign
-    model : RatingModel
     difference : float
         Points between neighbours in rank; 0 gives the level of the test.
     n_simulations : int
@@ -304,8 +302,6 @@ def variance_parts(design: PlannedDesign, model: RatingModel, found: Power) -> d
 
     Parameters
     ----------
-    design : PlannedDesign
-    model : RatingModel
     found : Power
         Of this design and model: who counts.
 

@@ -127,15 +127,10 @@ def compare_with_metric(
         Standardised scores of single ratings; NaN is left out.
     system, worker, source : int, (n,)
         As `inference.compare_clustered` takes them.
-    n_systems : int
     outputs : MetricOutputs
         Of all outputs, of which the rated ones are a random sample.
     weight : float64, (n,), optional
         What each rating weighs, as in `inference.compare_clustered`.
-
-    Returns
-    -------
-    AssistedComparison
 
     Notes
     -----

@@ -46,10 +46,8 @@ def compare_by(procedure: Procedure, scores: ScoreColumns, n_systems: int, weigh
 
     Parameters
     ----------
-    procedure : Procedure
     scores : (float64, int, int, int), (n,) each
         Scores that count, and codes of their systems, workers and sources, as `inference.compare_clustered` takes them.
-    n_systems : int
     weight : float64, (n,), optional
         What each score weighs. Only the clustered comparison uses weights.
 
@@ -87,10 +85,6 @@ def compare_beside(ways: Mapping[Procedure, Callable[[], Comparison]], n: int, n
         How each comparison is made; one may raise `TooLargeError`. The clustered one is made of any number.
     n, n_systems : int
         Number of scores or comparisons, and of systems.
-
-    Returns
-    -------
-    Procedures
     """
     found: dict[Procedure, Comparison] = {}
     refused: dict[Procedure, str] = {}

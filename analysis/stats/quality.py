@@ -74,7 +74,6 @@ def run_worker_test(
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         Scores after reversal of negative criteria (`scores.reverse_negative`); NaN where not rated.
     twin : int64, (n_items,)
@@ -84,10 +83,6 @@ def run_worker_test(
         Between 0 and 1; a worker passes iff p < alpha.
     criteria : bool, (n_criteria,)
         Which criteria enter the test; their ratings are pooled.
-
-    Returns
-    -------
-    WorkerTests
 
     Raises
     ------
@@ -112,16 +107,11 @@ def run_paired_test(
         Degraded − ordinary, of scores, levels, penalties of marked errors or counts; no NaN.
     worker : int, (n_pairs,)
         Codes 0 … n_workers − 1.
-    n_workers : int
     preset : {"paired-wilcoxon", "paired-t", "sign"}
     alpha : float
         As of `run_worker_test`.
     higher_is_better : bool
         False for penalties and edits, of which a degraded output has more.
-
-    Returns
-    -------
-    WorkerTests
 
     Raises
     ------
@@ -146,7 +136,6 @@ def run_ranking_test(
     is_degraded : bool, (n_rows,)
     worker : int, (n_judgements,)
         Codes 0 … n_workers − 1.
-    n_workers : int
     alpha : float
         As of `run_worker_test`.
 
@@ -175,7 +164,6 @@ def twin_differences(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]) 
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         Scores after reversal, of the criteria that enter.
     twin : int64, (n_items,)

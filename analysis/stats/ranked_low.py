@@ -27,7 +27,6 @@ def ranked_low(
     is_degraded : bool, (n_rows,)
     worker : int, (n_judgements,)
         Codes 0 … n_workers − 1.
-    n_workers : int
 
     Returns
     -------

@@ -62,7 +62,6 @@ def ranks_in_groups(values: Floats, group: Codes, n_groups: int) -> Floats:
         No NaN.
     group : int, (n,)
         Codes 0 … n_groups − 1.
-    n_groups : int
 
     Returns
     -------
@@ -88,7 +87,6 @@ def wilcoxon_less(difference: Floats, group: Codes, n_groups: int) -> Floats:
         Paired differences, no NaN.
     group : int, (n,)
         Codes 0 … n_groups − 1.
-    n_groups : int
 
     Returns
     -------
@@ -204,7 +202,6 @@ def ranksum_less(values: Floats, is_first: Mask, group: Codes, n_groups: int) ->
     is_first : bool, (n,)
         Whether the value belongs to the first sample.
     group : int, (n,)
-    n_groups : int
 
     Returns
     -------

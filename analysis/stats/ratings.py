@@ -100,10 +100,6 @@ def from_long(*, item: Codes, criterion: Codes, score: Floats, n_items: int, n_c
 def match_twins(ratings: Ratings) -> NDArray[np.int64]:
     """Return for each degraded and repeat item the ordinary item that it is a copy of.
 
-    Parameters
-    ----------
-    ratings : Ratings
-
     Returns
     -------
     int64, (n_items,)

@@ -57,7 +57,6 @@ def repeats_with_twins(ratings: Ratings, scores: Floats, twin: NDArray[np.int64]
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         After reversal; NaN where a criterion was not rated, and the pair is left out.
     twin : int64, (n_items,)
@@ -83,7 +82,6 @@ def correlate_groups(first: Floats, second: Floats, group: Codes, n_groups: int)
         No NaN; rounded to nine decimals, so that scores mapped from another scale keep their ties.
     group : int, (n,)
         Codes 0 … n_groups − 1.
-    n_groups : int
 
     Returns
     -------
@@ -157,7 +155,6 @@ def correlate_assignments(ratings: Ratings, scores: Floats) -> AssignmentPairs:
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         After reversal.
 
@@ -237,8 +234,6 @@ def split_half(
         Scores of items, such as z; NaN is left out.
     system, worker : int, (n,)
         Codes from 0.
-    n_systems, n_workers, n_splits : int
-    rng : numpy.random.Generator
 
     Returns
     -------

@@ -120,15 +120,10 @@ def standardise(ratings: Ratings, scores: Floats, kinds: Iterable[Kind] = ANALYS
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         After reversal.
     kinds : iterable of Kind
         Kinds of item that enter; all of them in the studies.
-
-    Returns
-    -------
-    Standardisation
 
     Notes
     -----
@@ -186,10 +181,8 @@ def observe(
 
     Parameters
     ----------
-    ratings : Ratings
     scores : float64, (n_items, n_criteria)
         After reversal.
-    standardisation : Standardisation
     twin : int64, (n_items,)
     is_kept : bool, (n_workers,)
         Workers whose ratings count.

@@ -57,15 +57,10 @@ def segment_means(
         One annotation each, of one system's output of one segment; no NaN.
     system, segment : int, (n,)
         Codes; 0 … n_systems − 1.
-    n_systems : int
     clusters : {name: int, (n,)}
         One or two groupings of annotations. Annotations that share a group may depend on each other in any way.
     weight : float64, (n,), optional
         What each annotation weighs, more than 0; by default all weigh the same.
-
-    Returns
-    -------
-    SegmentMeans
 
     Notes
     -----
@@ -132,10 +127,6 @@ def clustered_means(
     has_mean : bool, (n_systems,), optional
         Which systems have a mean, where values of some are not enough for one: the others are NaN, in no pair, and not
         in Holm's correction. By default all with values.
-
-    Returns
-    -------
-    ClusteredMeans
     """
     from scipy.special import stdtrit
 

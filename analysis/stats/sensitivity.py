@@ -17,8 +17,6 @@ def score_without_each(ratings: Ratings, design: Design, found: ScoredRatings) -
 
     Parameters
     ----------
-    ratings : Ratings
-    design : Design
     found : ScoredRatings
         Of these ratings by this design.
 

@@ -76,11 +76,6 @@ def mcnemar_test(system: Codes, judgement: Codes, is_good: Mask, n_systems: int)
     judgement : int, (n,)
         What makes two answers a pair: codes of a worker and a source.
     is_good : bool, (n,)
-    n_systems : int
-
-    Returns
-    -------
-    McNemar
 
     Notes
     -----

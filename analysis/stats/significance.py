@@ -46,11 +46,6 @@ def compare_systems(values: Floats, system: Codes, n_systems: int) -> PairwiseTe
         Item-level z; NaN is left out.
     system : int, (n,)
         Codes 0 … n_systems − 1.
-    n_systems : int
-
-    Returns
-    -------
-    PairwiseTests
 
     Notes
     -----
@@ -211,16 +206,10 @@ def bootstrap_means(
     values : float64, (n,)
         Item-level z; NaN is left out.
     system : int, (n,)
-    n_systems : int
     n_samples : int
         Number of resamples, each of as many observations as the system has, drawn with replacement.
-    rng : numpy.random.Generator
     level : float
         Coverage, between 0 and 1.
-
-    Returns
-    -------
-    Intervals
 
     References
     ----------

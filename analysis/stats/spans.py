@@ -55,10 +55,6 @@ def span_agreement(
         Marks: of which annotation, from which character to before which, of which severity (0 or more; the higher code
         counts where marks of one rater overlap). Empty marks are left out.
 
-    Returns
-    -------
-    SpanAgreement
-
     Notes
     -----
     Characters are bits where that takes little memory for each mark. Where texts are long and marks are few, marks are

@@ -35,7 +35,6 @@ _REFERENCES = {
     "persona": "the same chatbots without one",
 }
 _NUMBERS = ("n", "mean", "difference", "low", "high")
-_SHOWN = Output.FILES | Output.PAGE
 
 
 class Contrasts(Method):
@@ -153,7 +152,7 @@ def _table(known: Mapping[str, Report]) -> Table:
     )
     rows = _rows(known)
     title = "Contrasts between chats"
-    return Table("contrasts", title, caption, [*columns, Column("low"), Column("high")], rows, output=_SHOWN)
+    return Table("contrasts", title, caption, [*columns, Column("low"), Column("high")], rows, output=Output.SHOWN)
 
 
 def _personas_table(pairs: Sequence[Report]) -> Table:
@@ -164,7 +163,7 @@ def _personas_table(pairs: Sequence[Report]) -> Table:
     columns = [Column("with persona"), Column("without"), Column("z with"), Column("z without")]
     columns += [Column("difference"), Column("low"), Column("high")]
     caption = "Each chatbot with and without a persona; differences with 95 % intervals, errors clustered by worker."
-    return Table("personas", "With and without persona", caption, columns, rows, output=_SHOWN)
+    return Table("personas", "With and without persona", caption, columns, rows, output=Output.SHOWN)
 
 
 def _words(name: str, found: Report) -> str:

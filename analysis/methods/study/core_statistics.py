@@ -19,7 +19,6 @@ from evalsite.lib.words import counted
 PASSED, FAILED, ALL = "passed", "failed", "all"
 GROUPS = (PASSED, FAILED, ALL)
 _COUNTS = {"n_workers": "Workers", "n_assignments": "HITs", "n_outputs": "Rated outputs", "n_ratings": "Ratings"}
-_SHOWN = Output.FILES | Output.PAGE
 
 
 class CoreStatistics(Method):
@@ -129,7 +128,7 @@ def _counts_table(groups: Report) -> Table:
     )
     if has_test:
         caption += " All: also workers who were not tested or are excluded."
-    return Table("core-statistics", "Workers, HITs and ratings", caption, columns, rows, output=_SHOWN)
+    return Table("core-statistics", "Workers, HITs and ratings", caption, columns, rows, output=Output.SHOWN)
 
 
 def _effort_table(groups: Report) -> Table:
@@ -141,7 +140,7 @@ def _effort_table(groups: Report) -> Table:
     ]
     caption = "Minutes are means over the HITs whose working time is known."
     columns = [Column("workers"), Column("HITs per worker", 2), Column("minutes per HIT", 2), Column("HITs timed")]
-    return Table("hits-and-minutes", "HITs per worker, minutes per HIT", caption, columns, rows, output=_SHOWN)
+    return Table("hits-and-minutes", "HITs per worker, minutes per HIT", caption, columns, rows, output=Output.SHOWN)
 
 
 def _cost_table(cost: Report) -> Table:
@@ -157,4 +156,4 @@ def _cost_table(cost: Report) -> Table:
         "enter the systems’ scores."
     )
     columns = [Column("HITs"), Column(currency, 2), Column("per system", 2), Column("per usable rating", 3)]
-    return Table("cost", "Cost", caption, columns, rows, output=_SHOWN)
+    return Table("cost", "Cost", caption, columns, rows, output=Output.SHOWN)

@@ -16,13 +16,13 @@ from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.criteria import Regression, regress
 from analysis.stats.ratings import Floats, or_nan, or_none
 from analysis.stats.scores import Unit, counted_items, observe, reverse_negative
+from evalsite.lib.typed_json import to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _OVERALL = ("overall", "overall quality", "overall impression", "quality", "impression", "preference")
 """What a criterion is called that is itself about the overall impression."""
-_SHOWN = Output.FILES | Output.PAGE
 _PAGE = "reliability"
 
 
@@ -64,14 +64,14 @@ def _between_criteria(study: Study) -> dict[str, Any]:
     }
 
 
-def _triangles(values: Floats) -> list[list[float | None]]:
+def _triangles(values: Floats) -> Any:
     n = values.shape[1]
     matrix: NDArray[np.float64] = np.ones((n, n))
     for i in range(n):
         for j in range(i + 1, n):
             found = correlate(values[:, i], values[:, j])
             matrix[i, j], matrix[j, i] = found.pearson, found.spearman
-    return [[or_none(value) for value in row] for row in matrix]
+    return to_json(matrix)
 
 
 def _regressions(study: Study) -> dict[str, Any] | None:
@@ -120,7 +120,7 @@ def _criteria_section(found: Report) -> list[Section]:
             f"Between the {words} of {found['n_systems']} systems: Pearson's r above, Spearman's ρ below the diagonal.",
             [Column("criterion"), *map(Column, names)],
             [[name, *row] for name, row in zip(names, found[kind], strict=True)],
-            output=_SHOWN,
+            output=Output.SHOWN,
         )
         for kind, words in (("z", "mean z"), ("raw", "raw means"))
     ]
@@ -159,7 +159,7 @@ def _drivers_section(found: Report | None) -> list[Section]:
         "95 % interval; errors clustered by worker.",
         [Column("criterion"), Column("β"), Column("low"), Column("high"), Column("R²")],
         rows,
-        output=_SHOWN,
+        output=Output.SHOWN,
     )
     figure = Figure(
         "criteria-and-the-rest",

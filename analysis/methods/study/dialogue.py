@@ -45,7 +45,6 @@ PER_INPUT = {
 _QUARTILES = {"Q1": "low", "median": "median", "Q3": "high", "mean": "mean"}
 _NAMED = 8  # words that describe the cloud
 _TOPICS_ON_PAGE, _TOPICS_IN_PRINT = 25, 10
-_IN_PRINT = Output.FILES | Output.TERMINAL
 Found = Mapping[str, Any]
 
 
@@ -110,7 +109,7 @@ def _written(found: Found) -> list[Table]:
             caption,
             columns,
             [[name, *_counts_of(group), *_changes_of(group)] for name, group in groups.items()],
-            output=_IN_PRINT,
+            output=Output.PRINTED,
         ),
         Table(
             "opinions",
@@ -118,7 +117,7 @@ def _written(found: Found) -> list[Table]:
             "Workers' opinions of the topics of all their chats.",
             [Column("opinion"), *(Column(f"{group}{unit}", 2) for group in groups for unit in (", %", ", n"))],
             _opinion_rows(found),
-            output=_IN_PRINT,
+            output=Output.PRINTED,
         ),
         Table(
             "chat-lengths",
@@ -130,7 +129,7 @@ def _written(found: Found) -> list[Table]:
                 [title, *(of_group.get(_QUARTILES[key]) for of_group in of_groups for key in _QUARTILES)]
                 for title, of_groups in _lengths_of(found).items()
             ],
-            output=_IN_PRINT,
+            output=Output.PRINTED,
         ),
         *(
             Table(

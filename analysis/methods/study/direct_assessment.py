@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.methods.study import Method
 from analysis.methods.study.study import Study
@@ -22,6 +21,7 @@ from analysis.stats.ratings import or_none
 from analysis.stats.significance import Intervals, PairwiseTests, adjust, bootstrap_means, cluster
 from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
 from campaigns.design.worker_test import NO_TEST
+from evalsite.lib.typed_json import to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -32,8 +32,6 @@ _NORMAL_975 = 1.959964
 HISTOGRAM_BINS = 10
 # What the comparison over all criteria is called, where no criterion has the name itself.
 _OVERALL = ("overall", "all criteria", "mean of all criteria")
-_IN_FILES = Output.FILES
-_IN_PRINT = Output.FILES | Output.TERMINAL
 
 
 class DirectAssessment(Method):
@@ -64,7 +62,7 @@ class DirectAssessment(Method):
             },
             "references": _references(analysis.references),
             "systems": [_system(study, code) for code in order],
-            "significance": {"order": names, "p": _square(analysis.tests.p_value, order)},
+            "significance": {"order": names, "p": to_json(analysis.tests.p_value[np.ix_(order, order)])},
             "clusters": [
                 [study.loaded.systems[code] for code in group] for group in cluster(order, study.concluded, ALPHA)
             ],
@@ -137,10 +135,10 @@ def _comparison(study: Study, name: str, tests: PairwiseTests, order: list[int])
     return {
         "name": name,
         "order": [study.loaded.systems[code] for code in order],
-        "p": _matrix(own),
-        "holm": _matrix(adjust(own, "holm")),
-        "bh": _matrix(adjust(own, "fdr_bh")),
-        "superiority": _square(tests.superiority, order),
+        "p": to_json(own),
+        "holm": to_json(adjust(own, "holm")),
+        "bh": to_json(adjust(own, "fdr_bh")),
+        "superiority": to_json(tests.superiority[np.ix_(order, order)]),
     }
 
 
@@ -220,14 +218,6 @@ def _worker_table(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def _square(matrix: NDArray[np.float64], order: Sequence[int]) -> list[list[float | None]]:
-    return _matrix(matrix[np.ix_(order, order)])
-
-
-def _matrix(matrix: NDArray[np.float64]) -> list[list[float | None]]:
-    return [[or_none(value) for value in row] for row in matrix]
-
-
 # --- What is shown
 
 
@@ -258,7 +248,7 @@ def systems_table(result: Result) -> Table:
     )
     columns = [*_COUNTED, Column("z"), Column("low"), Column("high"), Column("raw", 2), *map(Column, ranking.criteria)]
     title = "Ranking: z, interval, raw, criteria"
-    return Table("systems", title, caption, columns, rows, _rules(ranking), _IN_PRINT)
+    return Table("systems", title, caption, columns, rows, _rules(ranking), Output.PRINTED)
 
 
 def compact_table(result: Result) -> Table:
@@ -275,7 +265,7 @@ def compact_table(result: Result) -> Table:
         f"{N_COUNTS[ranking.n_counts]}."
     )
     return Table(
-        "systems-compact", "Ranking, compact: z, n, cluster", caption, columns, rows, _rules(ranking), _IN_FILES
+        "systems-compact", "Ranking, compact: z, n, cluster", caption, columns, rows, _rules(ranking), Output.FILES
     )
 
 
@@ -291,7 +281,7 @@ def _raw_tables(result: Result) -> list[Table]:
         [*_COUNTED, Column("raw", 2), *of_criteria],
         [[*_counted(row), *scores] for row, scores in zip(ranking.rows, raw, strict=True)],
         _rules(ranking),
-        _IN_PRINT if of_criteria else _IN_FILES,
+        Output.PRINTED if of_criteria else Output.FILES,
     )
     shown = Table(
         "systems-raw",
@@ -319,7 +309,7 @@ def _significance(result: Result) -> Section:
             f"One-sided rank-sum p, row beats column: {name}.",
             [Column("system"), *(Column(system, 4, is_p=True) for system in comparison.order)],
             [[system, *row] for system, row in zip(comparison.order, comparison.p, strict=True)],
-            output=_IN_FILES,
+            output=Output.FILES,
         )
         for name, comparison in comparisons.items()
     ]
@@ -348,7 +338,7 @@ def _pairs_table(comparisons: Iterable[Comparison]) -> Table:
     columns = [Column("criterion"), Column("row"), Column("column")]
     columns += [*(Column(name, 4, is_p=True) for name in ("p", "p Holm", "p BH")), Column("P(row > column)")]
     caption = "One-sided rank-sum tests that row beats column, with Holm's and Benjamini–Hochberg's corrections."
-    return Table("pairs", "All pairs: p, corrections, effect size", caption, columns, rows, output=_IN_FILES)
+    return Table("pairs", "All pairs: p, corrections, effect size", caption, columns, rows, output=Output.FILES)
 
 
 def _workers(result: Result) -> list[Section]:
@@ -387,7 +377,7 @@ def workers_table(result: Result) -> Table:
     if references and references.mean is not None:
         caption += f" Reference items of workers who count: mean {references.mean:.1f}"
         caption += "." if references.distance is None else f", {references.distance:+.1f} to ordinary items."
-    return Table("workers", "Workers by hash", caption, [*columns, Column("excluded")], rows, output=_IN_FILES)
+    return Table("workers", "Workers by hash", caption, [*columns, Column("excluded")], rows, output=Output.FILES)
 
 
 def _boxes(boxes: Sequence[Report]) -> Section:

@@ -27,7 +27,6 @@ def points_of_placing(share: float, model: RatingModel) -> float:
     ----------
     share : float
         Above 0 and below 1, of the pages of all possible careful workers that show both.
-    model : RatingModel
 
     Notes
     -----

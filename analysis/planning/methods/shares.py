@@ -27,7 +27,6 @@ def points_of_shares(share: Floats, model: RatingModel) -> Floats:
     ----------
     share : float64, (n,)
         Between 0 and 1, over all responses of careful workers.
-    model : RatingModel
 
     Notes
     -----
