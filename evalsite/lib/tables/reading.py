@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -40,7 +40,7 @@ def preview(
     """
     source = open_source(path, name, max_bytes, encoding)
     with _encoding_explained(source):
-        return Preview(*_readers()[source.format].preview(source, n_rows))
+        return Preview(*_reader(source.format).preview(source, n_rows))
 
 
 def lines_if_windows(path: str | Path, name: str | None = None) -> list[str]:
@@ -105,7 +105,7 @@ def read_columns(
     found = CellProblems() if problems is None else problems
     options = {"lists": lists} if source.format in _WITH_LISTS else {}
     with _encoding_explained(source):
-        read = _readers()[source.format].read
+        read = _reader(source.format).read
         table: Table = read(source, list(dict.fromkeys(columns)), numeric, found, on_progress, **options)
     unread = {column: table.text.pop(column) for column in numeric if column not in table.numbers}
     for column, cells in (convert(unread) if convert and unread else unread).items():
@@ -120,12 +120,12 @@ def read_columns(
     return table
 
 
-@cache
-def _readers() -> dict[Format, ModuleType]:
-    """Return the module for each format; their libraries are large, so they are imported with the first file."""
-    from evalsite.lib.tables import delimited, excel, json_lines, parquet
+_READERS: dict[Format, str] = {"delimited": "delimited", "jsonl": "json_lines", "xlsx": "excel", "parquet": "parquet"}
 
-    return {"delimited": delimited, "jsonl": json_lines, "xlsx": excel, "parquet": parquet}
+
+def _reader(format: Format) -> ModuleType:
+    """Return the module of a format; their libraries are large, so each is imported with its first file."""
+    return import_module(f"{__package__}.{_READERS[format]}")
 
 
 @contextmanager
