@@ -9,7 +9,6 @@ from typing import Any
 import boto3
 from django.core.files.storage import storages
 from django.test import override_settings
-from moto.server import ThreadedMotoServer
 
 from evalsite.lib.media import get_media
 
@@ -19,6 +18,8 @@ KEYS = {"access_key": "tests", "secret_key": "tests"}
 @contextmanager
 def running_server() -> Iterator[str]:
     """Run a server of buckets in a thread; yield its address."""
+    from moto.server import ThreadedMotoServer  # it imports Flask
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     server.start()

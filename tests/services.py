@@ -12,15 +12,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import psycopg
 import pytest
 import redis
-from selenium import webdriver
-from selenium.webdriver.webkitgtk.service import Service
 
 from evalsite.lib.env import env_bool
+
+if TYPE_CHECKING:
+    from selenium import webdriver
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The same browser without the code of its windows: a page takes half the processor's time.
@@ -161,8 +162,11 @@ def make_redis(port: int) -> Program:
 
 
 @contextmanager
-def running_webkit() -> Iterator[webdriver.WebKitGTK]:
+def running_webkit() -> "Iterator[webdriver.WebKitGTK]":
     """Run WebKitGTK's browser on a screen that nobody sees; yield what drives it."""
+    from selenium import webdriver  # it takes as long to import as Django, and every process of the tests comes here
+    from selenium.webdriver.webkitgtk.service import Service
+
     screen, driver = find_program("Xvfb"), find_program("WebKitWebDriver")
     browser = find_program("MiniBrowser", folders=MINI_BROWSER_FOLDERS)
     if screen is None or driver is None or browser is None:
