@@ -161,13 +161,31 @@ def test_packages_are_installed_in_one_whose_modules_import_from_it(installed: I
 
 def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:
     command = [Path(sys.executable).with_name("evalsite"), "plan", "--help"]
-    assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_file_is_analysed_where_folders_have_the_names_of_our_packages(installed: Installed) -> None:
     shutil.copy(ROOT / "examples/ratings.csv", installed.folder)
     printed = installed.run("analyse", "ratings.csv", "--protocol", "mrc-adequacy", "--format", "json")
     assert '"systems"' in printed
+
+
+def test_the_library_and_modules_of_the_same_names_live_in_one_process(installed: Installed, tmp_path: Path) -> None:
+    for name in ("analysis", "campaigns"):
+        (tmp_path / f"{name}.py").write_text("OF = 'a researcher'\n")
+    script = (
+        "import analysis, evalsite as ev\n"
+        f"result = ev.analyse({str(ROOT / 'examples/ratings.csv')!r}, 'mrc-adequacy', brief=True)\n"
+        "import campaigns\n"
+        "print(result.findings[0], analysis.OF, campaigns.OF)\n"
+    )
+    python = installed.folder.parent / "venv/bin/python"
+    environment = installed.environment | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([python, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith("human is the best of 6 systems"), done.stderr
+    assert done.stdout.endswith("a researcher a researcher\n")
 
 
 def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
