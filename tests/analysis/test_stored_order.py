@@ -81,7 +81,7 @@ def drawn(report: dict[str, Any]) -> dict[str, bytes]:
 
 
 def _as_svg(figure: Drawing) -> bytes:
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
     file = io.BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
     return file.getvalue()
