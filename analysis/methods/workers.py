@@ -124,6 +124,7 @@ def list_workers(found: JudgedWorkers, worker: Codes, assignment: Codes) -> list
             int(n_responses[k]),
             int(n_assignments[k]),
             int(found.n_compared[k]),
+            *(None, None, []),
         )
         for k, name in enumerate(found.names)
     ]

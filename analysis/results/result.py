@@ -195,9 +195,9 @@ class WorkerResult:
     n_ratings: int
     n_assignments: int
     n_compared: int
-    mean: float | None = None
-    sd: float | None = None
-    histogram: list[int] = field(default_factory=list)
+    mean: float | None
+    sd: float | None
+    histogram: list[int]
     reference_mean: float | None = None
     reference_distance: float | None = None
 

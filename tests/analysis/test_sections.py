@@ -4,7 +4,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from django.urls import reverse
 from analysis.methods.study import Method, list_methods
 from analysis.methods.study.study import Study
 from analysis.models import AnalysisRun
+from analysis.results.result import Result
 from analysis.results.sections import Column, Figure, Output, Picture, Range, Section, Table, Theme
 from tests.analysis.conftest import ratings_csv
 from tests.results import sections_of, tables_of
@@ -33,8 +33,8 @@ class Spread(Method):
         spread = [float(np.ptp(scores)) for scores in of_system]
         return {"spread": dict(zip([study.loaded.systems[code] for code in study.order], spread, strict=True))}
 
-    def sections(self, report: Mapping[str, Any]) -> list[Section]:
-        found = report["summary"].get(self.slug)
+    def sections(self, result: Result) -> list[Section]:
+        found = result.own_summary.get(self.slug)
         if not found:
             return []
 
@@ -165,7 +165,7 @@ def test_a_page_shows_ranges_p_values_minus_and_dashes(run: AnalysisRun, owner_c
     columns = [Column("system"), Column("p", 4, is_p=True), Column("z"), Column("range", 1), Column("n")]
     rows = [["<b>a</b>", 0.0312, -0.5, Range(1.0, 2.0), 1234], ["b", None, None, Range(None, None), None]]
     odd = Section("odd", "Odd", tables=[Table("odd", "Odd", "All kinds.", columns, rows, frozenset({0}))])
-    monkeypatch.setattr(Spread, "sections", lambda self, report: [odd])
+    monkeypatch.setattr(Spread, "sections", lambda self, result: [odd])
     del run.report["sections"]  # as an earlier version stored it
     run.save()
     page = owner_client.get(reverse("analysis:section", args=[run.pk, "odd"])).text
