@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from analysis.data.dialogues.corpus import load_corpus
 from analysis.data.ratings.sources import load_sources
-from analysis.methods import OPTIONS, ResponseMethod
+from analysis.methods import OPTIONS
 from analysis.methods.settings import AnalysisSettings
 from analysis.methods.system_scores import draw_scores
 from analysis.metrics.loading import load_segment_scores
@@ -34,9 +34,16 @@ class Analysis:
     """What `analyse` returns: what responses say of systems and workers. Print it to read its findings."""
 
     def __init__(
-        self, data: Data, settings: AnalysisSettings, result: Result, original: "Analysis | None" = None
+        self,
+        data: Data,
+        responses: Any,
+        settings: AnalysisSettings,
+        result: Result,
+        *,
+        original: "Analysis | None" = None,
     ) -> None:
-        self.data, self.settings, self.result, self.original = data, settings, result, original
+        self.data, self.responses, self.settings, self.result = data, responses, settings, result
+        self.original = original
 
     def __repr__(self) -> str:
         return "\n".join([*self.findings, "", repr(self.systems)])
@@ -182,7 +189,7 @@ class Analysis:
         folder = Path(folder)
         exports.write_report(folder, self.result)
         (folder / exports.WORKBOOK).write_bytes(exports.to_xlsx(self.result.tables_in(Output.FILES)))
-        for name, content in response_method(self.settings).files(self.data.responses).items():
+        for name, content in response_method(self.settings).files(self.responses).items():
             (folder / name).write_text(content, encoding="utf-8", newline="")
         if figures:
             exports.write_figures(folder, self.result)
@@ -254,28 +261,19 @@ def analyse(
     >>> print(result.pairs.columns)
     ['better', 'worse', 'difference', 'low', 'high', 'p', 'p_holm', 'differs']
     """
-    data = data if isinstance(data, Data) else read(data, method)
-    data = data.with_method(method if method != data.method else None)
+    data = data.with_method(method) if isinstance(data, Data) else read(data, method)
     groups = (by,) if isinstance(by, str) else tuple(by)
-    changes = {
-        "preset": worker_test,
-        "alpha": alpha,
-        "unit": unit,
-        "comparison": comparison,
-        "workers_planned": workers_planned,
-        "groups": groups or None,
-    }
-    settings = replace(data.settings, **{name: value for name, value in changes.items() if value is not None})
-    found = response_method(settings)
-    named = {"worker_test": worker_test, "alpha": alpha, "unit": unit, "comparison": comparison, "groups": groups}
+    chosen: dict[str, Any] = {"worker_test": worker_test, "alpha": alpha, "unit": unit, "comparison": comparison}
+    chosen |= {"groups": groups, "workers_planned": workers_planned}
     others = {"metrics": metrics, "sources": sources, "dialogues": dialogues, "assignments": assignments}
-    _refuse_unused(found, {**named, **others, "corpus": corpus, "score_columns": data.score_columns})
+    _refuse_unused(data, {**chosen, **others, "corpus": corpus, "score_columns": data.score_columns})
+    settings = _changed(data.settings, chosen)
     if corpus is not None:
         settings = replace(settings, corpus=load_corpus(_file(corpus, data)))
     extras = load_extras(data, {name: source for name, source in others.items() if source is not None})
-    file = data.file(extras)
-    changed = settings is not data.settings or extras
-    responses = found.read(file, settings) if changed else data.responses
+    found = response_method(settings)
+    is_read = settings == data.settings and not extras
+    responses = data.responses if is_read else found.read(data.file(extras), settings)
     if brief:
         result = found.analyse(responses, settings, progress, brief=True)
     else:
@@ -283,7 +281,15 @@ def analyse(
     first = None if original is None else _original(original, data, settings)
     if first:
         result = replace(result, own={**result.own, "replication": to_json(compare_runs(first.result, result))})
-    return Analysis(data, settings, concluded(result) if brief else completed(result), first)
+    return Analysis(data, responses, settings, concluded(result) if brief else completed(result), original=first)
+
+
+def _changed(settings: AnalysisSettings, chosen: Mapping[str, Any]) -> AnalysisSettings:
+    """Return settings with what somebody chose, and the rest as it is."""
+    changes = {name: value for name, value in chosen.items() if value not in (None, ())}
+    if "worker_test" in changes:
+        changes["preset"] = changes.pop("worker_test")
+    return replace(settings, **changes)
 
 
 def _original(original: Any, data: Data, settings: AnalysisSettings) -> "Analysis":
@@ -294,8 +300,9 @@ def _original(original: Any, data: Data, settings: AnalysisSettings) -> "Analysi
     return analyse(replace(data, path=_file(original, data), settings=without_groups, readings=[]), brief=True)
 
 
-def _refuse_unused(method: ResponseMethod[Any], given: Mapping[str, Any]) -> None:
+def _refuse_unused(data: Data, given: Mapping[str, Any]) -> None:
     """Raise DomainError for an option that the method would not use."""
+    method = response_method(data.settings)
     for name in OPTIONS:
         if name not in method.takes and given.get(name) not in (None, (), []):
             option = name.replace("_", "-")

@@ -63,8 +63,8 @@ class Data:
         return self.readings[0] if self.readings else None
 
     def with_method(self, method: Method | None) -> "Data":
-        """Return the same responses, read for a method; unchanged for None."""
-        if method is None:
+        """Return the same responses, read for a method; unchanged for None, and for the one they were read for."""
+        if method is None or method == self.method:
             return self
         settings = find_settings(method).on_scale(self.settings.scale)
         return replace(self, settings=settings, is_guessed=False, readings=[])
