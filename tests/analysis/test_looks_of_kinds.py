@@ -137,7 +137,8 @@ def test_a_campaign_of_any_kind_closes_when_its_pairs_are_decided(
         bounds = sorted(abs(pair[bound]) for bound in ("low", "high"))
         assert sorted(abs(result[bound]) for bound in ("low", "high")) == pytest.approx(bounds)
     page = owner_client.get(reverse("analysis:campaign_results", args=[campaign.public_id])).text
-    assert "The campaign closed itself then" in page and f"{UNITS[protocol]}, first system less second" in page
+    assert "The campaign closed itself then" in page
+    assert f"{UNITS[protocol][0].upper()}{UNITS[protocol][1:]}, first system less second." in page
     assert owner_client.get(reverse("campaigns:settings", args=[campaign.public_id])).text.count("Not in this") == 0
 
 
