@@ -83,8 +83,7 @@ def test_the_answer_does_not_say_whether_an_address_has_an_account(
         invitation = MemberInvitation.objects.get()
         links.append(Client().get(link_path(invitation)).text)
         pages.append(answer.text + owner_client.get(url(campaign)).text)
-        owner_client.post(url(campaign, "invitation_withdraw", invitation.pk))
-        owner_client.get(url(campaign))  # takes the message
+        invitation.delete()  # by the page, the next one would offer to undo it
     assert without_what_differs(pages[0]) == without_what_differs(pages[1])
     assert without_what_differs(links[0]) == without_what_differs(links[1])
     assert [without_what_differs(each.body) for each in mail.outbox[:1]] == [
