@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from campaigns.contracts.result_pages import RESULT_PAGES
 from campaigns.models import Campaign
 from campaigns.navigation import side_bar
+from evalsite.lib.plugins import name_of
 from evalsite.lib.version import __version__
 from tests.test_permission_matrix import ADDRESSES, TABLE
 
@@ -54,7 +55,7 @@ def wrong_in(document: Path, text: str) -> Iterator[str]:
     yield from (path for path in _PATH.findall(text) if not (ROOT / path).exists())
     yield from (path for path in _SITE_PATH.findall(text) if not is_of_site(path))
     for name in _MODULE.findall(text):
-        path = ROOT / name.replace(".", "/")
+        path = ROOT / name_of(name).replace(".", "/")  # packages call apps as a wheel does
         # The last part may be a name in the module.
         if not any(each.is_dir() or each.with_suffix(".py").exists() for each in (path, path.parent)):
             yield name
