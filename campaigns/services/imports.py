@@ -104,6 +104,7 @@ def _digest(uploads: Sequence[UploadedFile]) -> str:
     for each in uploads:
         for chunk in each.chunks(_CHUNK):
             found.update(chunk)
+        each.seek(0)  # it is read again
     return found.hexdigest()
 
 

@@ -186,6 +186,13 @@ def test_a_form_sent_twice_makes_one_campaign_and_another_file_another(owner_cli
     assert Campaign.objects.count() == 2
 
 
+def test_files_of_lines_sent_by_a_form_are_read_whole(owner_client: Client) -> None:
+    form_id = owner_client.get(reverse("campaigns:new")).context["upload_form"]["form_id"].value()
+    files = [SimpleUploadedFile(f"{name}.txt", b"One.\nTwo.\n") for name in ("source", "reference", "alpha")]
+    assert owner_client.post(reverse("campaigns:new_file"), {"form_id": form_id, "file": files}).status_code == 302
+    assert Upload.objects.get().problems is None
+
+
 def roles(upload: Upload) -> dict[str, str]:
     upload.refresh_from_db()
     return {f"role-{k}": upload.layout["roles"].get(name, "") for k, name in enumerate(upload.layout["columns"])}
