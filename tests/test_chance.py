@@ -51,7 +51,7 @@ def test_what_failed_is_repeated_with_its_seed(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.chance import pytest_unconfigure  # noqa: F401\n")
     (tmp_path / ".venv").symlink_to(sys.prefix)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\n")
-    environment = os.environ | ALONE
+    environment = os.environ | ALONE | {"TEST_FAILURES": ""}
 
     def run(*command: str | Path, **more: str) -> str:
         answer = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True)

@@ -58,13 +58,20 @@ def correlate(first: Floats, second: Floats) -> Correlation:
 
 
 def pearson(first: Floats, second: Floats) -> float:
-    """Return Pearson's r alone, as `correlate` does, in a tenth of its time."""
+    """Return Pearson's r alone, as `correlate` does, in a tenth of its time: to the last digit as scipy rounds it."""
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
     if _is_undefined(a, b):
         return np.nan
-    x, y = (each - each.mean() for each in (a, b))
-    return float(np.clip((x / np.linalg.norm(x)) @ (y / np.linalg.norm(y)), -1, 1))
+    return float(np.clip(np.vecdot(_unit(a), _unit(b)), -1, 1))
+
+
+def _unit(values: Floats) -> Floats:
+    """Return the deviations from the mean as a vector of length 1, without overflow."""
+    deviation = values - values.mean()
+    largest = np.abs(deviation).max()
+    unit: Floats = deviation / (largest * np.linalg.norm(deviation / largest, axis=0))
+    return unit
 
 
 def _is_undefined(a: Floats, b: Floats) -> bool:

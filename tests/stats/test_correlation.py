@@ -10,6 +10,7 @@ from analysis.stats.correlation import (
     compare_conclusions,
     correlate,
     correlation_bounds,
+    pearson,
     share_same_conclusions,
 )
 
@@ -19,6 +20,14 @@ def test_agreement_is_undefined_not_perfect_when_a_run_gives_every_system_the_sa
     assert np.isnan([result.pearson, result.spearman, result.kendall]).all()
     assert np.isnan(correlate(np.array([1.0]), np.array([2.0])).pearson)
     assert np.isnan(correlate(np.array([1.0, 2.0]), np.array([2.0, 3.0])).pearson)  # two are always in line
+
+
+def test_r_alone_is_that_of_scipy_to_the_last_digit():
+    rng = np.random.default_rng(6)
+    for n in rng.integers(3, 40, 500):
+        x = rng.normal(size=n)
+        y = x + rng.normal(size=n)
+        assert pearson(x, y) == float(pearsonr(x, y).statistic)
 
 
 def test_intervals_of_r_are_those_of_scipy():
