@@ -8,7 +8,11 @@ import choix
 import numpy as np
 import pytest
 from django.core.management import CommandError
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import binomtest
 
 from analysis.data.votes import load_votes
@@ -413,3 +417,18 @@ def test_strengths_of_a_few_votes_are_always_found(rng):
         better = np.where(rng.random(n) < 0.9, left > right, left < right)
         outcome = np.where(rng.random(n) < 0.2, 2, better)
         estimate_strengths(Votes.of(list("abcd"), left, right, outcome, {"worker": np.arange(n) % 3}))
+
+
+def test_of_no_systems_nothing_is_connected():
+    connection = find_connection(np.zeros((0, 0, 3), np.int64))
+    assert connection.group.size == connection.block.size == 0 and not connection.is_stepped
+
+
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_connected_parts_are_those_of_the_graph(n, seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.choice([0.1, 0.4, 1]), (n, n, 3)) * ~np.eye(n, dtype=bool)[:, :, None]
+    wins, ties = win_matrix(counts)
+    block = connected_components(csr_array(wins + ties > 0), directed=True, connection="strong")[1]
+    found = find_connection(counts).block
+    assert np.array_equal(found[:, None] == found, block[:, None] == block)
