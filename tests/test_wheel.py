@@ -156,7 +156,7 @@ def test_packages_are_installed_in_one_whose_modules_import_from_it(installed: I
     for path in (installed.packages / "evalsite").rglob("*.py"):
         if "files" not in path.relative_to(installed.packages / "evalsite").parts:
             found = re.findall(rf"^\s*(?:from|import) ({'|'.join(APPS)})\b", path.read_text("utf-8"), re.MULTILINE)
-            assert not found, f"{path} imports {found[0]}, whoever's that is"
+            assert not found, f"{path} imports {found[0]}, which may be somebody else's"
 
 
 def test_the_command_of_a_checkout_runs_in_any_folder(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ _TEXTS = {
         "0 is no relation, 1 the closest.",
     ),
     "R²": Meaning("The share of the spread that the regression explains, from 0 to 1."),
-    "cluster": Meaning("Systems of one cluster are not told apart; each is better than all of the clusters below."),
+    "cluster": Meaning("Systems of one cluster do not differ; each is better than all of the clusters below."),
     "median": Meaning("Half of the values lie below, half above."),
     "lower quartile": Meaning("A quarter of the values lies below."),
     "upper quartile": Meaning("A quarter of the values lies above."),

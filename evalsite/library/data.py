@@ -25,7 +25,7 @@ Method = str | Path | Mapping[str, Any]
 class Data:
     """Responses as they were understood: what `read` returns. Print it to check that.
 
-    `settings`: how they are analysed, unless `analyse` is told otherwise; `is_guessed`: it followed from the responses.
+    `settings`: how they are analysed, unless `analyse` is given others; `is_guessed`: it followed from the responses.
     """
 
     path: Path
@@ -141,12 +141,8 @@ def read(
     """
     opening = Opening(encoding, delimiter=delimiter, sheet=sheet)
     folder = Folder()
-    several = isinstance(source, Sequence) and source and all(isinstance(each, str | Path) for each in source)
-    first, *more = (
-        [as_file(each, folder.path) for each in source]
-        if several and not isinstance(source, str)
-        else [as_file(source, folder.path)]
-    )
+    is_several = isinstance(source, list | tuple) and source and all(isinstance(each, str | Path) for each in source)
+    first, *more = [as_file(each, folder.path) for each in (source if is_several else [source])]
     choices = Choices(
         encoding=None if opening.says_nothing else opening,
         columns=dict(columns),
