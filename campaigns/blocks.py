@@ -1,64 +1,39 @@
 """What a worker is shown of a source and an output, block by block."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping
 
-from campaigns.contracts.chat import Speaker
+from campaigns.contracts.format import Block, Place
 from campaigns.contracts.protocol import Screen
-from campaigns.dialogues import SPEAKERS, parse_transcript
-
-
-@dataclass(frozen=True)
-class Block:
-    """One text on a worker's page; `highlights` are starts and ends in `text`. `is_output`: it is what is rated.
-
-    A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
-    heading, follow one another. Of what a file calls the speakers nothing is shown.
-    """
-
-    name: str
-    label: str
-    text: str
-    highlights: tuple[tuple[int, int], ...] = ()
-    is_output: bool = False
-    speaker: Speaker | None = None
-    dialogue: str = ""
+from campaigns.formats import get_format
+from evalsite.lib.caches import byte_cache
 
 
 def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Block]:
     """Return what a worker is shown of a source and of an output, its text as shown; empty fields are left out.
 
-    A reply is the last turn of the dialogue before it. Raises DomainError `bad_transcript` for what no import takes.
+    Raises DomainError for what no import takes.
     """
     blocks: list[Block] = []
     for each in screen.fields:
         value = fields.get(each.name) if each.is_shown else ""
-        if value and each.format == "dialogue":
-            blocks += _turns(each.name, each.label, value, is_before_reply=screen.output_format == "reply")
-        elif value:
-            blocks.append(Block(each.name, each.label, value, find_highlights(value, fields.get(each.marks, ""))))
-    if screen.output_format == "dialogue":
-        return [*blocks, *_turns("output", screen.output_label, text, is_output=True)]
-    if screen.output_format == "reply":
-        dialogue = (blocks[-1].dialogue if blocks else "") or screen.output_label
-        reply = Block("output", screen.output_label, text, is_output=True, speaker="chatbot", dialogue=dialogue)
-        return [*blocks, reply]
-    return [*blocks, Block("output", screen.output_label, text, is_output=True)]
+        if value:
+            highlights = find_highlights(value, fields.get(each.marks, ""))
+            place = Place(each.name, each.label, is_drawn=each.is_drawn, highlights=highlights)
+            blocks += get_format(each.format).blocks(value, place)
+    place = Place("output", screen.output_label, is_output=True, is_drawn=screen.is_output_drawn, before=blocks)
+    return [*blocks, *get_format(screen.output_format).blocks(text, place)]
 
 
-def _turns(
-    name: str, heading: str, text: str, *, is_output: bool = False, is_before_reply: bool = False
-) -> Iterator[Block]:
-    """Yield the turns of a dialogue, each called by its place."""
-    for n, turn in enumerate(parse_transcript(text, is_before_reply=is_before_reply), 1):
-        yield Block(
-            f"{name} {n}",
-            SPEAKERS[turn.by],
-            turn.text,
-            is_output=is_output,
-            speaker=turn.by,
-            dialogue=heading,
-        )
+def html_of(block: Block) -> str:
+    """Return a block as its format renders it; "" where it is shown as it is written."""
+    return _html(block.format, block.text, block.key)
+
+
+@byte_cache(16 * 2**20, lambda made, format, text, place: sys.getsizeof(made) + sys.getsizeof(text))
+def _html(format: str, text: str, place: str) -> str:
+    """Render a text, and keep that for its place in the HIT: the page of a repeat would else be there sooner."""
+    return get_format(format).html(text)
 
 
 def find_highlights(text: str, marked: str) -> tuple[tuple[int, int], ...]:

@@ -77,7 +77,7 @@ def _searched(protocol: type[Protocol]) -> str:
 
 
 def _card(protocol: type[Protocol], written: str, task: str, preview: Preview | None, is_batch: bool) -> Card:
-    items: list[tuple[list[str], str]] = []
+    items: list[tuple[dict[str, str], str]] = []
     reasons = []
     if written and protocol.writes and written not in protocol.writes:
         kinds = [WRITTEN[each].lower() for each in protocol.writes]
@@ -96,7 +96,7 @@ def _card(protocol: type[Protocol], written: str, task: str, preview: Preview | 
         if lacking := missing_fields(layout, protocol.screen):
             reasons.append(f"Your file has no column for {listed([f'“{each.label}”' for each in lacking])}.")
         rows = [dict(zip(preview.columns, row, strict=False)) for row in preview.rows]
-        shown = [[text for _, text in item] for item in layout.items(protocol.screen, rows)]
-        items = [(texts[:-1], texts[-1]) for texts in shown if texts]
+        of_fields, output = layout.fields(protocol.screen), layout.output or next(iter(layout.systems), "")
+        items = [({name: row.get(own, "") for name, own in of_fields.items()}, row.get(output, "")) for row in rows]
     time = timedelta(seconds=_HUNDRED * seconds_per_output(protocol, items))
     return Card(protocol, time, " ".join(reasons), can_use=not (has_file and protocol.chat))

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from campaigns.blocks import find_highlights
 from campaigns.contracts.protocol import Field, Screen
+from campaigns.formats import get_format
 from campaigns.importing.contents import Existing
 from campaigns.models import Campaign, Output, Source, System, Upload
 from evalsite.jobs.models import Job
@@ -58,9 +59,10 @@ def texts_of(source: Source, screen: Screen) -> list[FieldText]:
 def count_missing(campaign: Campaign, *, n_sources: int) -> list[tuple[System, int]]:
     """Return each system, by name and with its `n_outputs`, and for how many sources it has none. One query.
 
-    Nobody has one dialogue with several systems: of dialogues none is missing.
+    Of a format of which nobody expects one of each system, none is missing.
     """
-    n_wanted = 0 if Screen.from_json(campaign.screen).output_format == "dialogue" else n_sources
+    is_shared = get_format(Screen.from_json(campaign.screen).output_format).is_shared
+    n_wanted = n_sources if is_shared else 0
     systems = campaign.systems.annotate(n_outputs=Count("outputs")).order_by("name")
     return [(system, max(0, n_wanted - system.n_outputs)) for system in systems]
 

@@ -18,6 +18,7 @@ from campaigns.design.paging import PageKind
 from campaigns.design.plan import plan_hits
 from campaigns.design.sampling import Leftover
 from campaigns.design.worker_test import Compared
+from campaigns.formats import get_format
 from campaigns.models import Campaign, HitItem, Output
 from evalsite.lib.errors import DomainError
 
@@ -68,7 +69,7 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
         texts=_texts(screen, [row[4] for row in sources], [texts[k] for k in order.tolist()] if texts else [])
         if with_texts
         else None,
-        output_format=screen.output_format,
+        format=get_format(screen.output_format),
         family=None if family is None else np.asarray(family)[system[order]],
         degraded_id=degraded_id,
         page_kind=PageKind(campaign.page_kind),

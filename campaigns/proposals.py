@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from campaigns.building.estimate import BuildEstimate
-from campaigns.building.pace import seconds_to_chat, seconds_to_rate
+from campaigns.building.pace import seconds_of_fields, seconds_of_output, seconds_to_chat, seconds_to_rate
 from campaigns.building.proposals import Proposal, TestRules, certainty_of, propose_design
 from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design.certainty import Certainty
@@ -47,13 +47,13 @@ def pace_of(campaign: Campaign) -> Pace:
         return Pace(seconds_to_chat(n_inputs, n_asked))
     # Of one source the fields are read once in a HIT.
     n_alike = get_protocol(campaign.protocol).mix.size if campaign.layout == Layout.BY_SOURCE else 1
-    shown = [field.name for field in Screen.from_json(campaign.screen).fields if field.is_shown]
+    screen = Screen.from_json(campaign.screen)
     outputs = Output.objects.filter(source__campaign=campaign).order_by("pk").values_list("text", "source__fields")
     sample = list(outputs[:_SAMPLE])
-    fields = [[str(fields.get(name) or "") for name in shown] for _, fields in sample]
-    seconds_of_fields = seconds_to_rate(fields, 0) if any(map(any, fields)) else 0
-    of_outputs = seconds_to_rate([[text] for text, _ in sample], n_criteria)
-    return Pace(max(1, round(of_outputs + seconds_of_fields / n_alike)))
+    of_sources = [seconds_of_fields(screen, fields) for _, fields in sample]
+    reading = seconds_to_rate(of_sources, 0) if any(of_sources) else 0
+    of_outputs = seconds_to_rate([seconds_of_output(screen, text) for text, _ in sample], n_criteria)
+    return Pace(max(1, round(of_outputs + reading / n_alike)))
 
 
 def rules_of(campaign: Campaign) -> TestRules:

@@ -33,6 +33,12 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.post_edit.PostEdit",
 ]
 
+EVALSITE_FORMATS = [
+    "campaigns.formats.text.PlainText",
+    "campaigns.formats.dialogue.Dialogue",
+    "campaigns.formats.dialogue.Reply",
+]
+
 EVALSITE_RESPONSES = [
     "campaigns.responses.slider.Slider",
     "campaigns.responses.scale.Scale",

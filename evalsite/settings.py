@@ -32,6 +32,7 @@ from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConn
 from evalsite.lib.version import __version__
 from evalsite.plug_ins import (  # noqa: F401
     EVALSITE_CONNECTORS,
+    EVALSITE_FORMATS,
     EVALSITE_INVITED,
     EVALSITE_METHODS,
     EVALSITE_METRICS,

@@ -10,12 +10,14 @@ from typing import NamedTuple
 from annotation.pages.questions import OF_PAGE, AnswerKey, Asked, asked_on
 from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
 from annotation.queries import Reply, ShownItem, ShownPage
-from campaigns.blocks import Block
+from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance
+from campaigns.contracts.format import Block, ContentFormat
 from campaigns.contracts.protocol import Scope
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind
+from campaigns.formats import get_format
 from campaigns.models import Campaign, Criterion
 
 ANSWER, ABSTAINED = "answer_", "abstained_"
@@ -46,10 +48,10 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownText:
-    """A block as a worker reads it: as images or, without any, as runs of text.
+    """A block as a worker reads it: as images or, without any, as HTML of its format or runs of text.
 
     `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading. `name`: what a page
-    calls it on which workers mark texts, else "".
+    calls it on which workers mark texts, else "". `format` renders it.
     """
 
     label: str
@@ -59,6 +61,8 @@ class ShownText:
     speaker: Speaker | None
     dialogue: str
     name: str = ""
+    html: str = ""
+    format: str = "text"
 
 
 @dataclass(frozen=True)
@@ -162,8 +166,20 @@ class ItemPage:
 
     @property
     def styles(self) -> list[str]:
-        """The style sheets of the response kinds on the page, each once."""
-        return list(dict.fromkeys(kind.style for kind in self.kinds if kind.style))
+        """The style sheets of the formats and response kinds on the page, each once."""
+        return list(dict.fromkeys(each.style for each in (*self.formats, *self.kinds) if each.style))
+
+    @property
+    def scripts(self) -> list[str]:
+        """The scripts of the formats on the page, each once."""
+        return list(dict.fromkeys(each.script for each in self.formats if each.script))
+
+    @property
+    def formats(self) -> list[type[ContentFormat]]:
+        """The formats of what is shown, each once."""
+        sections = (*self.sections, *(section for output in self.outputs for section in output.sections))
+        texts = (text for section in sections for text in ([section.text] if section.text else section.turns))
+        return [get_format(slug) for slug in dict.fromkeys(text.format for text in texts)]
 
     @property
     def needs_script(self) -> bool:
@@ -303,14 +319,17 @@ def _outputs(campaign: Campaign, blocks: BlocksOfItems, questions: list[Question
 def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
     stem_of = how.stem_of
     is_drawn = bool(stem_of and parts)
+    html = "" if is_drawn or how.is_marked else html_of(block)
     return ShownText(
         label=block.label,
         is_output=block.is_output,
         pictures=[_picture(part, block.label, stem_of, how.beside.has(block)) for part in parts] if stem_of else (),
-        runs=() if is_drawn else _runs(block),
+        runs=() if is_drawn or html else _runs(block),
         speaker=block.speaker,
         dialogue=block.dialogue,
         name=block.name if how.is_marked else "",
+        html=html,
+        format=block.format,
     )
 
 

@@ -11,6 +11,7 @@ from django.http import Http404
 
 from annotation.pages.text_images import blocks_with_parts, stems
 from annotation.queries import ShownItem, ShownPage, pages_of_items, shown_pages
+from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance, names_of
 from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Chatbot, HitItem, Output
@@ -121,7 +122,8 @@ def _sample_items(campaign: Campaign) -> list[ShownItem]:
 class PreviewText:
     """A text as workers read it: starts and ends of what is highlighted, and what the names of its images begin with.
 
-    `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading.
+    `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading. `html`: the text as
+    its `format` renders it, "" where it is shown as it is written.
     """
 
     label: str
@@ -131,6 +133,8 @@ class PreviewText:
     speaker: Speaker | None
     dialogue: str
     images: tuple[str, ...]
+    format: str
+    html: str
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,8 @@ def _texts_of(campaign: Campaign, item: ShownItem) -> tuple[PreviewText, ...]:
             block.speaker,
             block.dialogue,
             () if campaign.is_accessible else tuple(map(stem_of, parts)),
+            block.format,
+            html_of(block),
         )
         for block, parts in blocks_with_parts(campaign, item)
     )

@@ -16,8 +16,9 @@ from typing import Literal, NamedTuple
 from annotation.images import DARK, LIGHT, N_SHADES, TextTooTallError, Theme, measure, render
 from annotation.models import Assignment
 from annotation.queries import ShownItem
-from campaigns.blocks import Block, blocks_of
+from campaigns.blocks import blocks_of
 from campaigns.contracts.chat import Speaker
+from campaigns.contracts.format import Block
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Layout
 from campaigns.models import Campaign
@@ -109,7 +110,8 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
     for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
         place = f"source {item.source_id}" if is_shared and not block.is_output else f"item {item.position}"
         key = f"{place} {block.name}"
-        found.append((block, _split(block, key) if len(block.text) <= LONGEST_DRAWN else []))
+        is_drawn = block.is_drawn and len(block.text) <= LONGEST_DRAWN
+        found.append((replace(block, key=key), _split(block, key) if is_drawn else []))
     return found
 
 

@@ -53,7 +53,9 @@ _PICTURES = {is_beside: f"<picture>{''.join(_variants(is_beside))}</picture>" fo
 
 @register.filter
 def text_html(text: ShownText) -> SafeString:
-    """Return a text as its images or, without any, as words with those that are marked."""
+    """Return a text as its images or, without any, as its format renders it or as words with those that are marked."""
+    if text.html:
+        return format_html('<div class="rich-text" dir="auto">{}</div>', mark_safe(text.html))
     if not text.runs:
         return pictures_html(text.pictures)
     runs = (f"<mark>{escape(run.text)}</mark>" if run.is_marked else escape(run.text) for run in text.runs)

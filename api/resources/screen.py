@@ -11,7 +11,7 @@ from api.operations import Resource, operation
 from api.problems import InvalidFieldsError
 from api.shapes import cleaned, save_sent, sent_to
 from campaigns.contracts.protocol import Screen
-from campaigns.forms.screen import FieldForm, FieldPlaceForm, screen_form
+from campaigns.forms.screen import FieldForm, FieldPlaceForm, formats_of_fields, formats_of_outputs, screen_form
 from campaigns.models import Campaign
 from campaigns.services.screens import change_screen
 from evalsite.accounts.models import Scope
@@ -22,6 +22,8 @@ class LabelsForm(forms.Form):
     """What is shown beside the fields of the source."""
 
     output_label = forms.CharField(help_text="Heading of the text that is rated.")
+    output_format = forms.ChoiceField(required=False, choices=formats_of_outputs, help_text="What outputs are.")
+    is_output_drawn = forms.BooleanField(required=False, help_text="Workers are shown it as an image.")
     reference_field = forms.CharField(
         required=False, help_text="Its text takes the place of the output in reference items."
     )
@@ -63,6 +65,8 @@ class ChangedFieldForm(forms.Form):
 
     name = forms.CharField(help_text="The column of the file that has it.")
     label = forms.CharField(help_text="Its heading.")
+    format = forms.ChoiceField(required=False, choices=formats_of_fields, help_text="What it is.")
+    is_drawn = forms.BooleanField(required=False, help_text="Workers are shown it as an image.")
     is_shown = forms.BooleanField(required=False)
     is_required = forms.BooleanField(required=False)
     marks = forms.CharField(required=False, help_text="The field whose text is highlighted in this one.")

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from campaigns.contracts.protocol import Format
+from campaigns.contracts.format import ContentFormat
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.paging import PageKind
 from campaigns.design.sampling import Leftover
 from campaigns.design.seeds import Codes
+from campaigns.formats.text import PlainText
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class BuildInputs:
 
     Sources and systems are numbered in the order of their names, outputs in the order of source and system, so that
     copies of a campaign, which have other keys, give the same HITs. `human` is the number of the human system,
-    `output_ids` are keys, `output_format` is the screen's. `texts` is None where only the composition of HITs is
+    `output_ids` are keys, `format` is that of the outputs. `texts` is None where only the composition of HITs is
     wanted.
 
     Of a live campaign the outputs are its chatbots, except the degraded one; `family` has a number for each, and
@@ -55,7 +56,7 @@ class BuildInputs:
     system: Codes
     output_ids: NDArray[np.int64]
     texts: Texts | None = field(default=None)
-    output_format: Format = field(default="text")
+    format: type[ContentFormat] = PlainText
     family: Codes | None = field(default=None)
     degraded_id: int | None = field(default=None)
     page_kind: PageKind = PageKind.OUTPUT

@@ -8,7 +8,6 @@ from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind, compare_outputs, join_documents, write_out, write_out_live
 from campaigns.design.plan import HitPlan, plan_hits
 from campaigns.design.seeds import Mask
-from campaigns.dialogues import replies_in
 from evalsite.lib.errors import DomainError
 
 # Of HITs whose number is set. As many as rate each output once are never too many.
@@ -68,8 +67,7 @@ def _plan_live_pages(inputs: BuildInputs) -> HitPlan:
 def _is_degradable(inputs: BuildInputs) -> Mask:
     """Return which outputs have anything to replace by other words."""
     assert inputs.texts
-    texts, is_dialogue = inputs.texts.outputs, inputs.output_format == "dialogue"
-    return np.array([bool(replies_in(text) if is_dialogue else text.strip()) for text in texts], dtype=bool)
+    return np.array([bool(inputs.format.parts(text)) for text in inputs.texts.outputs], dtype=bool)
 
 
 def _check_size(inputs: BuildInputs) -> None:

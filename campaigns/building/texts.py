@@ -1,17 +1,16 @@
 """Items' texts as workers see them: outputs, references, and outputs degraded with words of other sources."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from campaigns.building.inputs import BuildInputs
 from campaigns.building.refusals import in_words
+from campaigns.contracts.format import Degradation
 from campaigns.design.composition import Kind
-from campaigns.design.degradation import STEPS_TO_20, STEPS_TO_29, degrade
 from campaigns.design.plan import HitPlan
 from campaigns.design.seeds import Codes, draw_donors, generator
-from campaigns.dialogues import degrade_replies, replies_in
 from evalsite.lib.errors import DomainError
 
 _REPORT_EVERY = 500
@@ -33,13 +32,13 @@ class Donors:
 def donors_of(inputs: BuildInputs) -> Donors:
     """Return the texts that words are taken from: of a field of the sources, or of outputs, the human's if any.
 
-    Of outputs that are dialogues each reply of the chatbot is a text.
+    Of outputs that have several parts, such as a dialogue's replies, each is a text.
     """
     assert inputs.texts
     if inputs.texts.donors is not None:
         return _one_of_each_source(inputs.texts.donors)
-    if inputs.output_format == "dialogue":
-        return _replies(inputs)
+    if inputs.format.has_parts:
+        return _parts(inputs)
     if inputs.human is not None:
         of_source = [""] * len(inputs.source_names)
         for k in np.flatnonzero(inputs.system == inputs.human).tolist():
@@ -53,14 +52,14 @@ def donors_of(inputs: BuildInputs) -> Donors:
     return Donors(list(owners), groups, np.arange(len(inputs.source_names)))
 
 
-def _replies(inputs: BuildInputs) -> Donors:
-    """Return the chatbot's replies in dialogues, the human's if any; a reply is of the source that has it first."""
+def _parts(inputs: BuildInputs) -> Donors:
+    """Return the parts of outputs, the human's if any; a part is of the source that has it first."""
     assert inputs.texts
     owners: dict[str, int] = {}
     for k in range(len(inputs.texts.outputs)):
         if inputs.human in (None, int(inputs.system[k])):
-            for reply in replies_in(inputs.texts.outputs[k]):
-                owners.setdefault(reply, int(inputs.source[k]))
+            for part in inputs.format.parts(inputs.texts.outputs[k]):
+                owners.setdefault(part, int(inputs.source[k]))
     groups = np.fromiter(owners.values(), dtype=np.int64, count=len(owners))
     return Donors(list(owners), groups, np.arange(len(inputs.source_names)))
 
@@ -100,23 +99,17 @@ def write_texts(inputs: BuildInputs, plan: HitPlan, on_progress: Callable[[int, 
 
 
 def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator) -> str:
-    """Return the output's text with some words replaced by those of another text; of a dialogue, of each reply."""
+    """Return an output as its format makes it worse, with texts of other sources."""
     assert inputs.texts
     text, source = inputs.texts.outputs[output], int(inputs.source[output])
     about = f"Output of “{inputs.system_names[inputs.system[output]]}” for source “{inputs.source_names[source]}”"
-    lengths = STEPS_TO_20 if inputs.output_format == "text" else STEPS_TO_29
 
-    def degraded(text: str) -> str:
+    def draw() -> list[str]:
         drawn = draw_donors(donors.group, int(donors.group_of_source[source]), rng)
         if not drawn.size:
             what = f"no other source has another “{inputs.donor_label}”" if inputs.donor_label else "there is none"
             raise DomainError("no_donor", f"{about}: a degraded item takes words from another text, and {what}.")
-        first, *further = _texts(donors, drawn.tolist())
-        return degrade(text, first, rng, lengths, further_donors=further)
+        return [donors.texts[k] for k in drawn.tolist()]
 
     with in_words(inputs, about):
-        return degrade_replies(text, degraded) if inputs.output_format == "dialogue" else degraded(text)
-
-
-def _texts(donors: Donors, drawn: Iterable[int]) -> list[str]:
-    return [donors.texts[k] for k in drawn]
+        return inputs.format.degrade(text, Degradation(rng, draw))

@@ -17,8 +17,6 @@ Written = Literal[
 """What systems wrote; with `chats` people talk with them."""
 Task = Literal["slider", "points", "compare", "rank", "best-worst", "mark", "correct", "count", "choose", "chat"]
 """What people do with it."""
-# A text, a whole dialogue (`campaigns.dialogues`) or, of outputs, a chatbot's reply to the dialogue before it.
-Format = Literal["text", "dialogue", "reply"]
 
 
 DEFAULT_KIND = "slider"
@@ -62,6 +60,8 @@ class Field:
 
     `name` is its key in the imported data, `label` its heading on the worker's page. `marks` names the field whose
     text is highlighted in this one. A field that is not shown may still give references, donors or highlights.
+    `format` is one of `campaigns.formats`. `is_drawn`: workers are shown an image of the text, if its format can be
+    drawn: it cannot be copied, and neither bots nor screen readers read it.
     """
 
     name: str
@@ -69,7 +69,8 @@ class Field:
     is_required: bool = True
     is_shown: bool = True
     marks: str = ""
-    format: Format = "text"
+    format: str = "text"
+    is_drawn: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,20 @@ class Screen:
 
     `reference_field` is the field whose text replaces the output in reference items ("" where there are none).
     `donor_field` is the field of another source that gives the run of words of a degraded output ("": another
-    source's output, of a human system if there is one).
+    source's output, of a human system if there is one). `output_format` and `is_output_drawn` are as of a field.
     """
 
     fields: tuple[Field, ...] = ()
     output_label: str = "Text"
     reference_field: str = ""
     donor_field: str = ""
-    output_format: Format = "text"
+    output_format: str = "text"
+    is_output_drawn: bool = True
 
     @property
-    def has_dialogues(self) -> bool:
-        """Whether fields or outputs are dialogues, which files have as transcripts."""
-        return "dialogue" in {self.output_format, *(field.format for field in self.fields)}
+    def formats(self) -> tuple[str, ...]:
+        """The formats of the fields and of the output, each once."""
+        return tuple(dict.fromkeys([*(field.format for field in self.fields), self.output_format]))
 
     @property
     def field_names(self) -> tuple[str, ...]:

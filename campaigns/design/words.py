@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from evalsite.lib.clusters import split_clusters
 
+# Silent reading of English (Brysbaert 2019, 190 studies). A cluster of a language without spaces is half a word.
+_WORDS_PER_MINUTE, _CLUSTERS_PER_WORD = 238, 2
+
 
 class Unit(StrEnum):
     """What a text is counted and degraded in."""
@@ -127,3 +130,16 @@ def unit_of(text: str) -> Unit:
     n_spaceless = sum(unicodedata.category(char)[0] in "LMN" for char in _SPACELESS_CHAR.findall(text))
     n_words = len(_OTHER_WORD.findall(_SPACELESS_CHAR.sub(" ", text)))
     return Unit.CLUSTER if n_spaceless > n_words else Unit.WORD
+
+
+def seconds_to_read(text: str) -> float:
+    """Return the seconds in which an adult reads a text silently (Brysbaert 2019: 238 words of English a minute).
+
+    Examples
+    --------
+    >>> round(seconds_to_read("It is a house, and " * 8), 2)
+    10.08
+    """
+    unit = unit_of(text)
+    n = len(segment(text, unit).units)
+    return (n / _CLUSTERS_PER_WORD if unit == Unit.CLUSTER else n) * 60 / _WORDS_PER_MINUTE

@@ -243,6 +243,8 @@ class _Reader:
         if not all(0 < len(name) <= _LONGEST_FIELD for name in screen.field_names):
             self._add("campaign, screen", f"a field needs a name of at most {_LONGEST_FIELD} characters")
         self._is("campaign, screen", check_screen, screen)
+        if self.problems:  # the form relies on formats that there are
+            return screen
         self._form("campaign, screen", ScreenForm(screen, {}, is_open=True, can_rename=False))
         return screen
 

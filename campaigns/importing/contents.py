@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from campaigns.blocks import find_highlights
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
+from campaigns.formats import get_format
 from evalsite.lib.env import ask_to_set
 from evalsite.lib.words import counted
 
@@ -141,8 +142,7 @@ def notices_of(contents: Contents, screen: Screen, *, is_sample: bool = False) -
                 f"compared as different systems: {pairs}{more}. If they are one, correct the file.",
             )
         )
-    # Nobody has one dialogue with several systems.
-    is_sample = is_sample or screen.output_format == "dialogue"
+    is_sample = is_sample or not get_format(screen.output_format).is_shared
     if lacking := [] if is_sample else _lacking(contents):
         names = ", ".join(f"“{name}” for {counted(n, 'source')}" for name, n in lacking[:_SHOWN])
         more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""

@@ -4,7 +4,8 @@ import io
 from collections.abc import Sequence
 from typing import Literal
 
-from campaigns.contracts.protocol import Format, Screen
+from campaigns.contracts.protocol import Screen
+from campaigns.formats import get_format
 from evalsite.lib.tables.writing import write_csv
 
 Shape = Literal["long", "wide"]
@@ -19,7 +20,8 @@ def example_table(screen: Screen, shape: Shape) -> tuple[list[str], list[list[st
     rows: list[list[str]] = []
     for n in range(1, _N_SOURCES + 1):
         begin = [f"s{n}", *_fields(screen, n)]
-        outputs = [_as(screen.output_format, f"{screen.output_label} {n} of {system}") for system in _SYSTEMS]
+        example = get_format(screen.output_format).example
+        outputs = [example(f"{screen.output_label} {n} of {system}") for system in _SYSTEMS]
         if shape == "wide":
             rows.append([*begin, *outputs])
         else:
@@ -37,12 +39,8 @@ def example_csv(screen: Screen, shape: Shape) -> str:
 def _fields(screen: Screen, n: int) -> Sequence[str]:
     """Return a text for each field; what is marked in another field occurs in it."""
     labels = {each.name: each.label for each in screen.fields}
-    texts = {each.name: _as(each.format, f"{each.label} {n}") for each in screen.fields}
+    texts = {each.name: get_format(each.format).example(f"{each.label} {n}") for each in screen.fields}
     for each in screen.fields:
         if each.marks in labels:
             texts[each.name] = f"{each.label} {n}, in which {texts[each.marks]} is found."
     return list(texts.values())
-
-
-def _as(format: Format, text: str) -> str:
-    return f"Person: Hello.\nChatbot: This is: {text}\nPerson: Thank you." if format == "dialogue" else text

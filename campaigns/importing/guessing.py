@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from campaigns.contracts.protocol import Field, Screen, Written
+from campaigns.formats import get_format
 from campaigns.importing.layout import (
     DOCUMENT,
     FIELD,
@@ -91,7 +92,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         _take(free, roles, FIELD + each.name, (each.name,))
     is_long = SYSTEM_OUTPUT not in roles.values() and _take(free, roles, SYSTEM, _SYSTEMS)
     unique = [] if is_long else [column for column in free if _is_unique(preview, column)]
-    sources = (*_SOURCES, *_DIALOGUES) if screen.output_format == "dialogue" else _SOURCES
+    sources = (*_SOURCES, *_DIALOGUES) if not get_format(screen.output_format).is_shared else _SOURCES
     if not _take(unique, roles, SOURCE, sources):
         _take(free, roles, SOURCE, sources)
     free = [column for column in free if column not in roles]

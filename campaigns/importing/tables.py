@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.attributes import LONGEST_VALUE
-from campaigns.contracts.chat import Utterance
+from campaigns.contracts.format import ContentFormat
 from campaigns.contracts.protocol import Field, Screen
-from campaigns.dialogues import parse_transcript, write_transcript
+from campaigns.formats import get_format
 from campaigns.importing.contents import (
     LONGEST_TEXT,
     Codes,
@@ -58,26 +58,55 @@ def read_contents(
     outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
     of_sources = (layout.source, layout.document, *layout.fields(screen).values(), *layout.attributes)
     wanted = [column for column in (*of_sources, *outputs) if column]
-    dialogues = _dialogues(layout, screen)
+    formats = _formats(layout, screen)
+    lists = [column for column, each in formats.items() if each.format.has_lists]
     table = read_columns(
-        path, wanted, name, on_progress=on_progress, lists=dialogues, encoding=layout.encoding, problems=problems
+        path, wanted, name, on_progress=on_progress, lists=lists, encoding=layout.encoding, problems=problems
     )
-    for column, label in dialogues.items():
-        is_rated = screen.output_format == "dialogue"
-        table.text[column] = _read_dialogues(table.text[column], column, label, problems, is_rated=is_rated)
+    for column, each in formats.items():
+        table.text[column] = each.read(table.text[column], column, problems)
     reader = _Reader(table, layout, screen, existing or Existing(), problems)
     reader.check_lengths(longest_text)
     return reader.contents()
 
 
-def _dialogues(layout: FileLayout, screen: Screen) -> dict[str, str]:
-    """Return the columns that hold dialogues, and what people call these."""
-    fields = {each.name: each for each in screen.fields if each.format == "dialogue"}
-    found = {column: fields[name].label for name, column in layout.fields(screen).items() if name in fields}
-    if screen.output_format == "dialogue":
-        outputs = layout.systems if layout.shape == "wide" else [layout.output]
-        found |= dict.fromkeys(outputs, screen.output_label)
-    return {column: label.lower() for column, label in found.items()}
+@dataclass(frozen=True)
+class _Formatted:
+    """What a column holds, and what people call that."""
+
+    format: type[ContentFormat]
+    label: str
+    is_output: bool
+
+    def read(self, column: TextColumn, name: str, problems: CellProblems) -> TextColumn:
+        """Return a column as the format keeps it, with a problem for each cell that cannot be read; "" stays ""."""
+        wrong: dict[int, DomainError] = {}
+        labels = list(column.labels)
+        for code, text in enumerate(column.labels):
+            try:
+                labels[code] = self.format.read(text, is_output=self.is_output) if text else ""
+            except DomainError as error:
+                wrong[code] = error
+        rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
+        if rows.size:
+            code = next(iter(wrong.values())).code
+            problems.add(rows, name, code, lambda row, _: self._sentence(wrong[int(column.codes[row])]))
+        return text_column(column.codes, labels)
+
+    def _sentence(self, error: DomainError) -> str:
+        return f"the {self.label.lower()} cannot be read: {error.message}."
+
+
+def _formats(layout: FileLayout, screen: Screen) -> dict[str, _Formatted]:
+    """Return what each column of fields and outputs holds."""
+    fields = {each.name: each for each in layout.extended(screen).fields}
+    of_fields = {column: fields[name] for name, column in layout.fields(screen).items() if name in fields}
+    outputs = layout.systems if layout.shape == "wide" else [layout.output]
+    output = _Formatted(get_format(screen.output_format), screen.output_label, is_output=True)
+    found = {
+        column: _Formatted(get_format(each.format), each.label, is_output=False) for column, each in of_fields.items()
+    }
+    return {column: each for column, each in (found | dict.fromkeys(outputs, output)).items() if column}
 
 
 @dataclass(frozen=True)
@@ -415,33 +444,3 @@ def _too_many_systems(column: str, n: int) -> Problem:
         "Choose another one."
     )
     return Problem(None, column, message, "too_many_systems")
-
-
-def _read_dialogues(column: TextColumn, name: str, label: str, problems: CellProblems, *, is_rated: bool) -> TextColumn:
-    """Return a column with dialogues in one form, whatever they came in; an empty cell stays empty.
-
-    `is_rated`: they are dialogues to be rated, in which the chatbot must say something; otherwise its reply follows
-    them. A problem is added for each cell that cannot be read; `label` is what people call the column.
-    """
-    wrong: dict[int, str] = {}
-    labels = list(column.labels)
-    for code, text in enumerate(column.labels):
-        try:
-            labels[code] = write_transcript(_turns_of(text, is_rated=is_rated)) if text else ""
-        except DomainError as error:
-            wrong[code] = error.message
-    rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
-    problems.add(
-        rows,
-        name,
-        "bad_transcript",
-        lambda row, _: f"the {label} cannot be read: {wrong[int(column.codes[row])]}.",
-    )
-    return text_column(column.codes, labels)
-
-
-def _turns_of(text: str, *, is_rated: bool) -> tuple[Utterance, ...]:
-    turns = parse_transcript(text, is_before_reply=not is_rated)
-    if is_rated and all(turn.by == "worker" for turn in turns):
-        raise DomainError("bad_transcript", "nobody in it is the chatbot. Call one speaker Chatbot")
-    return turns

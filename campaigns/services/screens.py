@@ -7,18 +7,22 @@ from typing import Any
 from django.db import transaction
 
 from campaigns.contracts.protocol import Screen
-from campaigns.models import Campaign
+from campaigns.formats import get_format
+from campaigns.models import Campaign, Output, Source
 from campaigns.protocols import get_protocol
 from campaigns.services.campaigns import lock_for_change, mark_unbuilt
 from evalsite.lib.errors import DomainError
+
+_CHUNK = 2000
 
 
 @transaction.atomic
 def change_screen(*, campaign: Campaign, screen: Screen) -> None:
     """Show workers this; HITs must be built again if what they are made of changes.
 
-    Raises DomainError `frozen`; `fixed_screen` where the protocol lets only labels be changed; `bad_screen` if two
-    fields have one name, or a field is named that there is not.
+    Data that are there are read again by a format that changes. Raises DomainError `frozen`; `fixed_screen` where the
+    protocol lets only labels be changed; `bad_screen` if two fields have one name, a field is named that there is not,
+    or a format may not be there; `other_format` for data that are not of the new format.
     """
     locked = lock_for_change(campaign)
     before = Screen.from_json(locked.screen)
@@ -26,13 +30,17 @@ def change_screen(*, campaign: Campaign, screen: Screen) -> None:
         if not get_protocol(locked.protocol).has_open_screen:
             raise DomainError("fixed_screen", "The fields are the protocol's: only their labels may be changed here.")
         check_screen(screen)
+        _read_again(locked, before, screen)
     Campaign.objects.filter(pk=locked.pk).update(screen=screen.to_json())
-    if (screen.reference_field, screen.donor_field) != (before.reference_field, before.donor_field):
+    if _degraded_by(screen) != _degraded_by(before):
         mark_unbuilt(locked)
 
 
 def check_screen(screen: Screen) -> None:
-    """Raise DomainError `bad_screen` if two fields have one name, or a field is named that there is not."""
+    """Raise DomainError `bad_screen`, `unknown_format` if this cannot be shown.
+
+    That is so if two fields have one name, a field is named that there is not, or a format may not be where it is.
+    """
     names = list(screen.field_names)
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise DomainError("bad_screen", f"Two fields are called “{twice[0]}”. Fields need different names.")
@@ -40,11 +48,55 @@ def check_screen(screen: Screen) -> None:
     if unknown := sorted(set(named) - {"", *names}):
         raise DomainError("bad_screen", f"There is no field “{unknown[0]}”. Choose one of the fields above.")
 
+    if wrong := [each.label for each in screen.fields if not get_format(each.format).is_for_fields]:
+        raise DomainError("bad_screen", f"“{wrong[0]}” has a format that only outputs have. Choose another one.")
+    if not get_format(screen.output_format).is_for_outputs:
+        raise DomainError("bad_screen", "The output has a format that only fields of sources have. Choose another one.")
+
+
+def _read_again(campaign: Campaign, before: Screen, after: Screen) -> None:
+    """Read what is there by formats that change; raise DomainError `other_format` for the first that is none."""
+    former = {each.name: each.format for each in before.fields}
+    changed = [each for each in after.fields if former.get(each.name, each.format) != each.format]
+    sources = []
+    for source in campaign.sources.only("name", "fields").iterator(_CHUNK) if changed else ():
+        for each in changed:
+            if value := source.fields.get(each.name):
+                source.fields[each.name] = _read(each.format, each.label, value, source.name, is_output=False)
+        sources.append(source)
+    Source.objects.bulk_update(sources, ["fields"], batch_size=_CHUNK)
+    if after.output_format == before.output_format:
+        return
+    outputs = []
+    found = Output.objects.filter(source__campaign=campaign).exclude(text="").select_related("source", "system")
+    for output in found.iterator(_CHUNK):
+        where = f"{output.source.name}, {output.system.name}"
+        text = _read(after.output_format, after.output_label, output.text, where, is_output=True)
+        if text != output.text:
+            output.text = text
+            outputs.append(output)
+    Output.objects.bulk_update(outputs, ["text"], batch_size=_CHUNK)
+
+
+def _read(format: str, label: str, value: str, where: str, *, is_output: bool) -> str:
+    try:
+        return get_format(format).read(value, is_output=is_output)
+    except DomainError as error:
+        raise DomainError(
+            "other_format",
+            f"{where}: the {label.lower()} cannot be read as {get_format(format).title}: {error.message}. "
+            "Keep the format, or delete the data first.",
+        ) from None
+
+
+def _degraded_by(screen: Screen) -> tuple[str, str, str]:
+    return screen.reference_field, screen.donor_field, screen.output_format
+
 
 def _made_of(screen: Screen) -> tuple:
     """Return all of a screen but its labels."""
-    fields = [(f.name, f.is_required, f.is_shown, f.marks, f.format) for f in screen.fields]
-    return fields, screen.reference_field, screen.donor_field, screen.output_format
+    fields = [replace(each, label="", is_drawn=True) for each in screen.fields]
+    return fields, *_degraded_by(screen)
 
 
 @transaction.atomic

@@ -13,6 +13,7 @@ from django.utils.http import content_disposition_header
 from campaigns.checklist import blanks_of
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import SOURCES_PER_PAGE, count_missing, get_upload_of, list_sources, list_uploads, texts_of
+from campaigns.formats import get_format
 from campaigns.forms.data import ColumnsForm, UploadForm
 from campaigns.forms.design import raters_form
 from campaigns.importing.examples import Shape, example_csv, example_table
@@ -66,7 +67,7 @@ def upload(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "form": form,
         "max_mb": django_settings.MAX_UPLOAD_MB,
         "examples": [(shape, *example_table(screen, shape)) for shape in get_args(Shape)],
-        "has_dialogues": screen.has_dialogues,
+        "hints": [hint for slug in screen.formats if (hint := get_format(slug).hint)],
     }
     if request.method == "POST" and form.is_valid():
         try:

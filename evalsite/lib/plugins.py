@@ -14,6 +14,7 @@ from evalsite.lib.folders import APPS, IS_INSTALLED
 T = TypeVar("T")
 GROUPS = {
     "EVALSITE_CONNECTORS": "evalsite.connectors",
+    "EVALSITE_FORMATS": "evalsite.formats",
     "EVALSITE_METRICS": "evalsite.metrics",
     "EVALSITE_PLATFORMS": "evalsite.platforms",
     "EVALSITE_PROTOCOLS": "evalsite.protocols",

@@ -123,7 +123,7 @@ def test_what_the_data_lack_is_said(folder):
     assert "belong to dialogues" in QAScore().lacks(dialogue)
     assert "neither" in UsrMasked().lacks(text) and UsrMasked().lacks(dialogue) == ""
     assert "whole dialogues" in FedReply().lacks(dialogue) and "single replies" in FedDialogue().lacks(REPLY)
-    assert "dialogues, which have none" in BertScore().lacks(dialogue)
+    assert "“Dialogue” have none" in BertScore().lacks(dialogue)
     assert "no text is there" in UsrFact().lacks(dialogue)
     for options, said in (({}, "choose a model"), ({"model": "tiny-mlm", "passage": "other"}, "no text “other”")):
         with pytest.raises(DomainError, match=said):

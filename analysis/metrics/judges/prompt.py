@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from campaigns.blocks import Block
+from campaigns.contracts.format import Block
 from campaigns.dialogues import SPEAKERS
 
 _KEY_DIGITS = 12

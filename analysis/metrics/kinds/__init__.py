@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.options import OptionsForm
-from campaigns.contracts.protocol import Format
+from campaigns.formats import get_format
 from evalsite.lib.errors import DomainError
 from evalsite.lib.plugins import listed, load
 
@@ -22,13 +22,13 @@ class Data:
     """Which texts a campaign has.
 
     `fields`: the label of each field of the sources that is a text, by name; `dialogue_field`: the one that is the
-    dialogue before a reply, "" if there is none. `output_format`: what systems wrote, text, dialogue or reply.
+    dialogue before a reply, "" if there is none. `output_format`: what systems wrote, by its slug.
     `has_references`: whether something can be the reference of the outputs.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
     dialogue_field: str = ""
-    output_format: Format = "text"
+    output_format: str = "text"
     has_references: bool = True
 
 
@@ -110,8 +110,9 @@ class MetricKind(ABC):
 
     def lacks(self, data: Data) -> str:
         """Return what is missing before this can be computed, and what to do, in sentences; empty if nothing is."""
-        if self.needs_reference and data.output_format == "dialogue":
-            return "It compares outputs with references, and these outputs are dialogues, which have none."
+        written = get_format(data.output_format)
+        if self.needs_reference and not written.is_one_text:
+            return f"It compares outputs with references, and outputs of the format “{written.title}” have none."
         return "" if data.has_references or not self.needs_reference else "These outputs have no references."
 
     def check(self, data: Data, options: Mapping[str, Any]) -> dict[str, Any]:

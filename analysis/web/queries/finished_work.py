@@ -39,6 +39,7 @@ from annotation.worker_names import NameWorker
 from campaigns.chatbots import systems_sent_topic
 from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design.composition import KINDS, Kind
+from campaigns.formats import get_format
 from campaigns.methods import whole_before_replies
 from campaigns.models import Campaign, HitItem, Source
 from evalsite.lib.tables.writing import write_csv
@@ -302,11 +303,13 @@ def read_source_words(campaign: Campaign) -> list[SourceWords]:
     if campaign.is_live:
         return []
     screen = Screen.from_json(campaign.screen)
-    shown = [field.name for field in screen.fields if field.is_shown and field.format == "text"]
+    shown = [field.name for field in screen.fields if field.is_shown and get_format(field.format).is_one_text]
     inputs = [name for name in shown if name != screen.reference_field]
+    format_of = {field.name: get_format(field.format) for field in screen.fields}
 
     def n_words(fields: Mapping[str, Any], names: Collection[str]) -> int | None:
-        return sum(len(str(fields.get(name) or "").split()) for name in names) or None
+        texts = (format_of[name].words(str(fields.get(name) or "")) for name in names)
+        return sum(len(text.split()) for text in texts) or None
 
     rows = Source.objects.filter(campaign=campaign).order_by("name").values_list("name", "fields").iterator()
     reference = [screen.reference_field] if screen.reference_field else []

@@ -16,6 +16,7 @@ from analysis.metrics.meta_evaluation import OutputApart
 from analysis.models import AnalysisRun, MetricScores, RatingsFile
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import SOURCES_PER_PAGE
+from campaigns.formats import get_format
 from campaigns.models import Campaign, Output, Source
 from evalsite.lib.errors import DomainError
 
@@ -73,10 +74,12 @@ def list_references(campaign: Campaign) -> list[ReferenceChoice]:
     dialogues, or said in live chats.
     """
     screen = Screen.from_json(campaign.screen)
-    if campaign.is_live or screen.output_format == "dialogue":
+    if campaign.is_live or not get_format(screen.output_format).is_one_text:
         return []
     fields = [
-        ReferenceChoice(f"{_FIELD}{f.name}", f"{f.label} (of each source)") for f in screen.fields if f.format == "text"
+        ReferenceChoice(f"{_FIELD}{f.name}", f"{f.label} (of each source)")
+        for f in screen.fields
+        if get_format(f.format).is_one_text
     ]
     systems = list(campaign.systems.filter(is_degraded=False).values_list("pk", "name", "is_human"))
     written = [ReferenceChoice(f"{_SYSTEM}{pk}", f"What {name} wrote") for pk, name, _ in systems]
@@ -92,7 +95,7 @@ def describe_data(campaign: Campaign) -> Data | None:
     screen = Screen.from_json(campaign.screen)
     dialogues = [each.name for each in screen.fields if each.format == "dialogue"]
     return Data(
-        {each.name: each.label for each in screen.fields if each.format == "text"},
+        {each.name: each.label for each in screen.fields if get_format(each.format).is_one_text},
         dialogues[0] if dialogues else "",
         screen.output_format,
         bool(list_references(campaign)),

@@ -1,0 +1,154 @@
+"""The contract of a format: how a field or an output is read from a file, shown, degraded and given to a judge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from campaigns.contracts.chat import Speaker
+from campaigns.design.degradation import STEPS_TO_20, RunLengths, degrade
+from campaigns.design.words import seconds_to_read
+
+
+@dataclass(frozen=True)
+class Block:
+    """One text on a worker's page; `highlights` are starts and ends in `text`. `is_output`: it is what is rated.
+
+    A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
+    heading, follow one another. Of what a file calls the speakers nothing is shown. `format` renders it, if it has
+    markup. `is_drawn`: it is shown as an image of text. `key`: its place in a HIT, "" where that does not matter.
+    """
+
+    name: str
+    label: str
+    text: str
+    highlights: tuple[tuple[int, int], ...] = ()
+    is_output: bool = False
+    speaker: Speaker | None = None
+    dialogue: str = ""
+    format: str = "text"
+    is_drawn: bool = True
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is shown: its name and heading, and what is highlighted in it.
+
+    `is_output`: it is rated. `is_drawn`: as an image of text, if its format can be. `before`: the blocks above it.
+    """
+
+    name: str
+    label: str
+    is_output: bool = False
+    is_drawn: bool = True
+    highlights: tuple[tuple[int, int], ...] = ()
+    before: Sequence[Block] = ()
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """What an output is degraded with: chance, and texts of other sources.
+
+    `draw` returns all of these texts, in an order of chance; it raises DomainError `no_donor` if there are none.
+    """
+
+    rng: Generator
+    draw: Callable[[], Sequence[str]]
+
+    def replaced(self, text: str, lengths: RunLengths) -> str:
+        """Return the text with a run of words replaced by words of another text; raise DesignError."""
+        first, *further = self.draw()
+        return degrade(text, first, self.rng, lengths, further_donors=further)
+
+
+class ContentFormat:
+    """What a field of a source, or an output, is: a text, a whole dialogue, Markdown …
+
+    Values are kept as text, in one form: that which `read` returns. What a method does not override is as for a text.
+
+    `is_for_fields`, `is_for_outputs`: where it may be. `is_drawable`: workers may be shown it as an image of text.
+    `is_one_text`: metrics may compare it with a reference, word by word. `is_shared`: several systems have an output
+    of it for one source (of whole dialogues nobody has one with several). `has_lists`: cells of files may be lists,
+    which are read as their JSON. `has_parts`: it is made of several texts, each of which gives words to degraded
+    outputs. `n_words`: how long one is taken to be that nobody has seen yet. `lengths`: of the runs of words that are
+    replaced; `degraded` says, after “a degraded output has”, what else. `spans`: what marked characters count in.
+    `styles`, `script`: static files of its own, which only pages that show it load. `hint`: how a cell of a file
+    spells it, in HTML, if that is not plain.
+    """
+
+    do_not_call_in_templates: ClassVar[bool] = True
+    slug: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    is_for_fields: ClassVar[bool] = True
+    is_for_outputs: ClassVar[bool] = True
+    is_drawable: ClassVar[bool] = False
+    is_one_text: ClassVar[bool] = True
+    is_shared: ClassVar[bool] = True
+    has_lists: ClassVar[bool] = False
+    has_parts: ClassVar[bool] = False
+    n_words: ClassVar[int] = 50
+    lengths: ClassVar[RunLengths] = STEPS_TO_20
+    degraded: ClassVar[str] = "a run of words replaced by words of another text"
+    spans: ClassVar[str] = "characters of the text as it is written"
+    style: ClassVar[str] = ""
+    script: ClassVar[str] = ""
+    hint: ClassVar[str] = ""
+
+    @classmethod
+    def read(cls, text: str, *, is_output: bool) -> str:
+        """Return what is kept of a cell that is not empty; `read` of that is the same again.
+
+        Raises DomainError `bad_<slug>` with what is wrong, in words that follow “cannot be read:”, without a full stop.
+        """
+        return text
+
+    @classmethod
+    def blocks(cls, value: str, place: Place) -> list[Block]:
+        """Return what workers are shown of a value, and judges are given the texts of."""
+        return [
+            Block(
+                place.name,
+                place.label,
+                value,
+                place.highlights,
+                place.is_output,
+                format=cls.slug,
+                is_drawn=place.is_drawn and cls.is_drawable,
+            )
+        ]
+
+    @classmethod
+    def html(cls, text: str) -> str:
+        """Return a block's text as HTML that cannot do harm; "" where it is shown as it is written.
+
+        It must not tell more than what is read: no comment, no class that depends on a system.
+        """
+        return ""
+
+    @classmethod
+    def words(cls, value: str) -> str:
+        """Return what is read of a value, without markup: what takes time, and what metrics compare."""
+        return value
+
+    @classmethod
+    def seconds(cls, value: str) -> float:
+        """Return how long a careful person takes to take it in."""
+        return seconds_to_read(cls.words(value))
+
+    @classmethod
+    def parts(cls, value: str) -> list[str]:
+        """Return the texts that give words to degraded outputs; none where nothing can be degraded."""
+        return [value] if value.strip() else []
+
+    @classmethod
+    def degrade(cls, value: str, by: Degradation) -> str:
+        """Return a worse value that differs from this one; raise DesignError or DomainError where there is none."""
+        return by.replaced(value, cls.lengths)
+
+    @classmethod
+    def example(cls, text: str) -> str:
+        """Return a value that says this, for files that show what can be imported and for simulated campaigns."""
+        return text
