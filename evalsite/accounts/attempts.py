@@ -3,7 +3,7 @@
 Delays grow with wrong passwords and stay within an hour. Who tries passwords from one address cannot keep an account's
 owner from signing in at another; and a browser in which its owner has signed in before, or has chosen a new password by
 mail, has counters of its own, so that not even many addresses can (OWASP, *Slow Down Online Guessing Attacks with
-Device Cookies*).
+Device Cookies*). django-allauth's limits know no browser, lock an account for everybody, and fail when the cache does.
 """
 
 import secrets

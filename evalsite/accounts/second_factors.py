@@ -1,4 +1,8 @@
-"""A second factor: codes of an app on the phone (TOTP, RFC 6238), and recovery codes that work once each."""
+"""A second factor: codes of an app on the phone (TOTP, RFC 6238), and recovery codes that work once each.
+
+A code that was used is known to every process and after a restart, and of recovery codes only hashes are stored.
+django-allauth 65 notes used codes in the cache, which each process has for itself, and can read recovery codes again.
+"""
 
 import hashlib
 import hmac
