@@ -27,7 +27,7 @@ from evalsite.lib.env import (
     env_token,
 )
 from evalsite.lib.folders import SITE_FILES, default_data_folder
-from evalsite.lib.plugins import place_of
+from evalsite.lib.plugins import folders_in_packages, place_of
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
 from evalsite.lib.version import __version__
 from evalsite.plug_ins import (  # noqa: F401
@@ -123,7 +123,7 @@ WSGI_APPLICATION = "evalsite.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates", *folders_in_packages("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -252,7 +252,7 @@ if REDIS_URL:
 STATIC_URL = "static/"
 # The guides of the site, their images, and the examples that they link to.
 GUIDES_DIR, EXAMPLES_DIR = BASE_DIR / "docs", BASE_DIR / "examples"
-STATICFILES_DIRS = [BASE_DIR / "static", ("guides", GUIDES_DIR / "images")]
+STATICFILES_DIRS = [BASE_DIR / "static", ("guides", GUIDES_DIR / "images"), *folders_in_packages("static")]
 STATIC_ROOT = DATA_DIR / "static"
 MEDIA_ROOT = DATA_DIR / "media"
 MEDIA_ROOT.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)

@@ -188,6 +188,29 @@ def test_the_library_and_modules_of_the_same_names_live_in_one_process(installed
     assert done.stdout.endswith("a researcher a researcher\n")
 
 
+def test_a_package_of_plug_ins_is_found_and_does_what_contracts_promise(installed: Installed, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples/plugin", tmp_path / "plugin", ignore=shutil.ignore_patterns("__pycache__"))
+    python = installed.folder.parent / "venv/bin/python"
+    has_setuptools = int(version("setuptools").partition(".")[0]) >= 77
+    offline = ["--no-deps", *["--no-build-isolation"] * has_setuptools]
+    run_pip("--python", str(python), "install", *offline, str(tmp_path / "plugin"))
+    tests = [python, "-m", "pytest", "-q", "-p", "no:django", "-p", "no:cacheprovider", str(tmp_path / "plugin/tests")]
+    done = subprocess.run(tests, cwd=tmp_path, env=installed.environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout + done.stderr
+    script = (
+        "from evalsite.campaigns.formats import get_format\n"
+        "from evalsite.campaigns.platforms import platforms\n"
+        "from evalsite.campaigns.responses import get_response_kind\n"
+        "from evalsite.analysis.methods import get_method\n"
+        "from django.contrib.staticfiles.finders import find\n"
+        "print(get_format('poem').__module__, platforms['classroom'].title, get_response_kind('thumbs').title,\n"
+        "      get_method('approval').title, find('thumbs/poem.css'))\n"
+    )
+    printed = installed.run("shell", "--no-imports", "-c", script)
+    assert printed.startswith("evalsite_thumbs.poem Classroom Thumb up or down Approval /"), printed
+    run_pip("--python", str(python), "uninstall", "--yes", "evalsite-thumbs")
+
+
 def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
     installed: Installed, demo: str, tmp_path: Path
 ) -> None:

@@ -167,7 +167,8 @@ class ItemPage:
     @property
     def styles(self) -> list[str]:
         """The style sheets of the formats and response kinds on the page, each once."""
-        return list(dict.fromkeys(each.style for each in (*self.formats, *self.kinds) if each.style))
+        styles = [*(each.style for each in self.formats), *(each.style for each in self.kinds)]
+        return list(dict.fromkeys(filter(None, styles)))
 
     @property
     def scripts(self) -> list[str]:

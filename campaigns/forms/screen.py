@@ -35,8 +35,8 @@ class ScreenForm(PartialForm):
     def __init__(
         self, screen: Screen, data: Mapping[str, Any] | None = None, *, is_open: bool, can_rename: bool
     ) -> None:
-        names = ("output_label", "output_format", "is_output_drawn")
-        super().__init__(data, initial={name: getattr(screen, name) for name in names})
+        own = ("output_label", "output_format", "is_output_drawn")
+        super().__init__(data, initial={name: getattr(screen, name) for name in own})
         self.fields["output_format"].choices = formats_of_outputs()  # type: ignore[attr-defined]
         if not is_open:
             del self.fields["output_format"]

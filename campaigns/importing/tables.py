@@ -89,8 +89,8 @@ class _Formatted:
                 wrong[code] = error
         rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
         if rows.size:
-            code = next(iter(wrong.values())).code
-            problems.add(rows, name, code, lambda row, _: self._sentence(wrong[int(column.codes[row])]))
+            error_code = next(iter(wrong.values())).code
+            problems.add(rows, name, error_code, lambda row, _: self._sentence(wrong[int(column.codes[row])]))
         return text_column(column.codes, labels)
 
     def _sentence(self, error: DomainError) -> str:

@@ -3,6 +3,8 @@
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -50,6 +52,14 @@ def listed(setting: str) -> Any:
     names = getattr(settings if settings.configured else import_module("evalsite.plug_ins"), setting)
     found = _entry_points().select(group=GROUPS[setting]) if setting in GROUPS else ()
     return [*names, *(f"{point.module}.{point.attr}" for point in found)] if found else names
+
+
+def folders_in_packages(name: str) -> list[Path]:
+    """Return the folders called `name`, such as templates, of packages that offer plug-ins by entry points."""
+    points = (point for group in GROUPS.values() for point in _entry_points().select(group=group))
+    specs = (find_spec(package) for package in sorted({point.module.partition(".")[0] for point in points}))
+    places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    return [folder for place in places if (folder := Path(place) / name).is_dir()]
 
 
 @cache

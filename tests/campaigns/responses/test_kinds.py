@@ -113,12 +113,6 @@ def test_what_the_page_cannot_have_sent_is_refused(slug: str, settings: dict, se
         get_response_kind(slug).clean(sent, settings)
 
 
-@pytest.mark.parametrize(("slug", "settings"), EXAMPLES)
-def test_nothing_sent_is_no_answer(slug: str, settings: dict) -> None:
-    kind = get_response_kind(slug)
-    assert kind.clean([], settings) is kind.clean([""], settings) is None
-
-
 @pytest.mark.parametrize(
     ("slug", "settings", "word"),
     [
@@ -174,17 +168,6 @@ def test_simulated_answers_can_be_kept_and_more_is_never_worth_less(
     if bounds := kind.bounds(settings):
         assert bounds[0] <= score <= bounds[1]
         assert (kind.score(answer(0), settings), kind.score(answer(100), settings)) == bounds
-
-
-@pytest.mark.parametrize(("slug", "settings"), EXAMPLES)
-def test_a_paper_and_a_datasheet_can_say_how_it_was_answered(slug: str, settings: dict) -> None:
-    kind = get_response_kind(slug)
-    size, values = kind.values(settings)
-    assert kind.describe(settings)
-    assert size
-    assert values
-    assert kind.instrument[0].isdigit()
-    assert kind.elicitation[0].isdigit()
 
 
 def test_a_slider_says_what_its_labels_between_the_ends_are():

@@ -1,13 +1,13 @@
 """The share of thumbs up of each system: an analysis method in one file."""
 
-from analysis.data.loading import load_scores
-from analysis.data.responses import Responses
-from analysis.methods import Progress, ResponseMethod, ResponsesFile, unwatched
-from analysis.methods.settings import AnalysisSettings
-from analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section
-from analysis.results.result import Result
-from analysis.results.sections import Section
-from analysis.stats.segment_means import segment_means
+from evalsite.analysis.data.loading import load_scores
+from evalsite.analysis.data.responses import Responses
+from evalsite.analysis.methods import Progress, ResponseMethod, ResponsesFile, unwatched
+from evalsite.analysis.methods.settings import AnalysisSettings
+from evalsite.analysis.methods.system_scores import Analysed, SystemScores, pairs_section, systems_section
+from evalsite.analysis.results.result import Result
+from evalsite.analysis.results.sections import Section
+from evalsite.analysis.stats.segment_means import segment_means
 
 _THUMBS = {"0": 0.0, "1": 1.0}
 

@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evalsite.campaigns.contracts.response import (
+    NOTHING,
+    BadAnswerError,
+    ResponseKind,
+    Settings,
+    Subject,
+    mean_level,
+    one_of,
+)
 from numpy.random import Generator
-
-from campaigns.contracts.response import NOTHING, BadAnswerError, ResponseKind, Settings, Subject, mean_level, one_of
 
 SCORES = {"up": 1, "down": 0}
 

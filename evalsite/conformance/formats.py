@@ -1,0 +1,111 @@
+"""What every format does: it reads, shows, degrades and times its values."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
+from campaigns.design.errors import DesignError
+from evalsite.conformance.faults import HOSTILE, check_names, refused, require
+from evalsite.lib.errors import DomainError
+
+_SAID = "The quick brown fox jumps over the lazy dog, and nobody sees it."
+_OTHERS = (
+    "A small house stands by the river where we used to swim in summer.",
+    "Trains run late today because of snow on the lines in the north.",
+    "She wrote the report twice, and both versions were lost by the office.",
+)
+# What must not be in HTML that a format makes: what runs, loads, leads away, or could be found by a page's script.
+_UNSAFE = (
+    (r"<\s*(script|iframe|object|embed|link|meta|base|form|style|frame|applet|audio|video|source)\b", "an element"),
+    (r"<[^>]*\son\w+\s*=", "an event handler"),
+    (r"<[^>]*\sstyle\s*=", "a style attribute"),
+    (r"<[^>]*\s(?:href|xlink:href|action|formaction|srcdoc|poster|data)\s*=", "an attribute that leads away"),
+    (r"<!--", "a comment"),
+)
+_SEEDS = 20
+
+
+def check_format(format: type[ContentFormat], *, values: Sequence[str] = ()) -> None:
+    """Raise ConformanceError if a format does not do what `ContentFormat` promises.
+
+    `values`: cells that it can read, beside its own `example`.
+    """
+    check_names(format, "title", "summary", "degraded", "spans")
+    require(format.is_for_fields or format.is_for_outputs, format, "it may be neither a field nor an output.")
+    cells = [*values, *(format.example(text) for text in (_SAID, *_OTHERS))]
+    for is_output in {not format.is_for_fields, format.is_for_outputs}:
+        for cell in cells:
+            _check_value(format, _check_read(format, cell, is_output=is_output), is_output=is_output)
+    for cell in HOSTILE:
+        error = refused(format, f"read({cell[:20]!r})", lambda cell=cell: _shown(format, cell))  # type: ignore[misc]
+        is_named = error is None or error.code.startswith("bad_")
+        require(is_named, format, f"{cell[:20]!r} is refused without a bad_… code.")
+    if format.is_for_outputs:
+        _check_degraded(format, [format.read(cell, is_output=True) for cell in cells])
+
+
+def _check_read(format: type[ContentFormat], cell: str, *, is_output: bool) -> str:
+    value = format.read(cell, is_output=is_output)
+    require(isinstance(value, str) and "\x00" not in value, format, f"read({cell[:40]!r}) is no text without NUL.")
+    again = format.read(value, is_output=is_output)
+    require(again == value, format, f"what read() keeps of {cell[:40]!r} is read as something else. Keep one form.")
+    return value
+
+
+def _check_value(format: type[ContentFormat], value: str, *, is_output: bool) -> None:
+    blocks = format.blocks(value, Place("it", "Heading", is_output=is_output))
+    require(bool(blocks), format, f"nothing is shown of {value[:40]!r}.")
+    names = [block.name for block in blocks]
+    require(len(set(names)) == len(names), format, "two of its blocks have one name. Number them.")
+    require(all(block.is_output == is_output for block in blocks), format, "a block does not say whether it is rated.")
+    for block in blocks:
+        _check_html(format, block)
+    seconds = format.seconds(value)
+    require(math.isfinite(seconds) and seconds >= 0, format, f"it takes {seconds} seconds. Return a number from 0.")
+    require(isinstance(format.words(value), str), format, "words() returns no text.")
+    require(all(part.strip() for part in format.parts(value)), format, "one of its parts is empty. Leave it out.")
+
+
+def _shown(format: type[ContentFormat], cell: str) -> None:
+    """Read what may be no value, and show it if it is one."""
+    value = format.read(cell, is_output=format.is_for_outputs)
+    format.parts(value), format.seconds(value)
+    for block in format.blocks(value, Place("it", "Heading", is_output=format.is_for_outputs)):
+        _check_html(format, block)
+
+
+def _check_html(format: type[ContentFormat], block: Block) -> None:
+    """Check what the format makes of its own blocks; others are rendered by theirs."""
+    html = format.html(block.text) if block.format == format.slug else ""
+    for pattern, what in _UNSAFE:
+        found = re.search(pattern, html, re.IGNORECASE)
+        require(found is None, format, f"its HTML has {what}: {found[0][:60] if found else ''!r}. Sanitise it.")
+
+
+def _check_degraded(format: type[ContentFormat], values: Sequence[str]) -> None:
+    """Check that a degraded value differs, can be read, and follows from the seed."""
+    for n, value in enumerate(values):
+        others = [part for k, each in enumerate(values) if k != n for part in format.parts(each)]
+        if not format.parts(value) or not others:
+            continue
+        found = set()
+        for seed in range(_SEEDS):
+            first, second = (_degraded(format, value, others, seed) for _ in range(2))
+            require(first == second, format, "one seed gives two degraded values. Draw from `by.rng` alone.")
+            require(first != value, format, f"the degraded value is the original: {value[:40]!r}.")
+            if first is not None:
+                require(format.read(first, is_output=True) == first, format, "a degraded value is read otherwise.")
+                found.add(first)
+        require(bool(found), format, f"no seed of {_SEEDS} degrades {value[:40]!r}. Return no parts of such a value.")
+
+
+def _degraded(format: type[ContentFormat], value: str, others: Sequence[str], seed: int) -> str | None:
+    rng = np.random.default_rng(seed)
+    by = Degradation(rng, lambda: [others[k] for k in rng.permutation(len(others))])
+    try:
+        return format.degrade(value, by)
+    except (DesignError, DomainError):
+        return None

@@ -1,1 +1,0 @@
-"""The smallest plug-ins that are whole: docs/plugins.md shows them, and tests run a campaign with them."""
