@@ -31,6 +31,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.fact_count.FactCount",
     "campaigns.protocols.option_selection.OptionSelection",
     "campaigns.protocols.post_edit.PostEdit",
+    "campaigns.protocols.document.ContrastiveEsa",
 ]
 
 EVALSITE_FORMATS = [

@@ -1,7 +1,7 @@
 """Files of answers to arrays: everything wrong is said at once, and nothing is half read."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def load_scores(
     labels = [name for name in (*LABELS, "score") if name in called]
     if has_chats:
         cells, labels = _of_chats(cells), [name for name in labels if name not in ("source", "document")]
-    for name in labels:
+    for name in _not_empty(labels, called):
         refuse_empty(cells[name], called[name], problems)
     given = cells["score"]
     values = np.array([read_score(label) for label in given.labels])
@@ -109,6 +109,11 @@ def load_scores(
     found = _responses(table, called, cells, numbers, {}, kinds, criterion, problems, choices.groups)
     digest = fingerprint("plain scores 1", [*found.labelled(*LABELS), found.score])
     return replace(found, has_chats=has_chats, fingerprint=digest)
+
+
+def _not_empty(labels: Iterable[str], called: Collection[str]) -> list[str]:
+    """Return the labels that each row must have: a source may be of no document, as those of comparisons are."""
+    return [name for name in labels if name != "document" or "source" not in called]
 
 
 def load_answers(
@@ -141,9 +146,8 @@ def load_answers(
     require_columns(path.name, called, required, table.columns)
     called = {name: own for name, own in called.items() if name in names}
     cells = {name: table.text[own] for name, own in called.items()}
-    for name in called:
-        if name in LABELS or name in required:
-            refuse_empty(cells[name], called[name], problems)
+    for name in _not_empty([name for name in called if name in LABELS or name in required], called):
+        refuse_empty(cells[name], called[name], problems)
     there = [each for each in wanted if each.name in called]
     numbers = {
         each.name: _numbers(each, cells[each.name], called[each.name], problems) for each in there if each.is_number

@@ -12,8 +12,9 @@ from campaigns.design.paging import PageKind
 
 Counted = Literal["outputs", "ratings"]
 Written = Literal[
-    "answers", "questions", "translations", "summaries", "texts", "documents", "replies", "dialogues", "chats"
-]
+    "answers", "questions", "translations", "summaries", "texts", "documents", "replies", "dialogues", "chats",
+    "traces", "code", "captions",
+]  # fmt: skip
 """What systems wrote; with `chats` people talk with them."""
 Task = Literal["slider", "points", "compare", "rank", "best-worst", "mark", "correct", "count", "choose", "chat"]
 """What people do with it."""
@@ -41,6 +42,7 @@ class CriterionSpec:
     `is_negative`: agreement is bad, so analysis reverses the score: 100 − x on a slider.
     `is_in_worker_test`: its ratings enter the worker test. `scope`: what it is asked of. `shown_on`: the name of an
     earlier criterion of the protocol; it is asked only if the answer to that one is among `shown_values`.
+    `is_required`: an item cannot be left without an answer.
     """
 
     name: str
@@ -52,6 +54,7 @@ class CriterionSpec:
     scope: str = Scope.OUTPUT.value
     shown_on: str = ""
     shown_values: tuple[str, ...] = ()
+    is_required: bool = True
 
 
 @dataclass(frozen=True)

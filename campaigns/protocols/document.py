@@ -121,6 +121,49 @@ meaning is there, and of how well it reads:
 {FEEDBACK_NOTE}"""
 
 
+class ContrastiveEsa(Protocol):
+    """Raters see several translations of a segment side by side, mark the errors of each, and score each.
+
+    Beside the others a rater sees differences that go unnoticed one by one (contrastive ESA of Zouhar & Kocmi 2026).
+    With eight pairs of twins, careful workers pass.
+    """
+
+    slug = "cesa"
+    title = "Contrastive ESA"
+    summary = "Several translations of a segment side by side: errors marked in each, and a score of each."
+    writes = ("translations",)
+    tasks = ("mark", "slider")
+    good_for = "Systems that are close to each other: raters see what differs."
+    paper = Paper("Zouhar & Kocmi 2026", "https://arxiv.org/abs/2601.02933")
+    names = ("cESA", "Pearmut", "error spans", "side by side", "contrastive")
+    picture = "img/protocols/cesa.webp"
+    method = "esa"
+    criteria = Esa.criteria
+    worker_test = "paired-wilcoxon"
+    screen = _OfDocuments.screen
+    page_kind = PageKind.COMPARISON
+    outputs_per_page = 3
+    mix = Mix(12, 8, 2)
+    has_open_screen = True
+    instructions = f"""\
+You will read segments in **[[source language]]**, each with several translations into **[[target language]]**, **A**,
+**B** and so on.
+
+**First mark the errors of each translation**, and choose how severe each is:
+
+- **major**: it changes the meaning, or makes the text hard to understand.
+- **minor**: it is noticed, such as a mistake in grammar or style, and the meaning is the same.
+
+{_MARKING} If there is no error, mark nothing.
+
+**Then score each translation** on the slider. Compare the translations with each other, too: a better one gets a
+higher score. The order in which they are shown means nothing.
+
+Judge each page by itself. You cannot go back to an earlier one.
+
+{FEEDBACK_NOTE}"""
+
+
 class Sqm(_OfDocuments):
     """Raters choose one of seven points for each segment (Freitag et al. 2021; Kocmi et al. 2022)."""
 

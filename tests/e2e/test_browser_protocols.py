@@ -66,6 +66,7 @@ TRIALS: Mapping[str, Trial] = {
     "magnitude": Trial(),
     "mqm": Trial(),
     "esa": Trial(seed=3),
+    "cesa": Trial(SMALL | OF_THREE),
     "sqm": Trial(),
     "da-document": Trial(),
     "custom": Trial(),

@@ -141,7 +141,7 @@ def test_scopes_presets_and_lists_of_plug_ins_are_those_of_the_code() -> None:
     presets = re.findall(r"^\| `([\w-]+)`(?: \(\w+\))? \|", table, re.MULTILINE)
     assert {*presets} == {*PRESETS, NO_TEST}
     lists = re.findall(r"`(EVALSITE_\w+)` \|$", section_of("plugins", "Kinds of plug-ins"), re.MULTILINE)
-    assert len(lists) == 9
+    assert len(lists) == 10
     assert all(isinstance(getattr(settings, name), list | dict) for name in lists)
 
 
