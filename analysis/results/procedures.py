@@ -1,9 +1,10 @@
 """What each procedure that compares systems concludes of every two of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
-from analysis.results.result import Result
+from analysis.results.result import Pair, Result
 from analysis.results.sections import Cell, Column, Output, Table
 from analysis.results.words import PROCEDURES
 from analysis.stats.procedures import ALPHA, Procedure, Procedures
@@ -20,6 +21,36 @@ def better_of(systems: Sequence[str], difference: float | None, p: float | None)
     if p is None or p >= ALPHA:
         return None
     return systems[0 if difference is not None and difference > 0 else 1]
+
+
+@dataclass(frozen=True)
+class PairAtLook:
+    """Two systems as a look at growing responses finds them: the difference is the first one less the second.
+
+    `better`: the better one; None while it is open.
+    """
+
+    systems: tuple[str, str]
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_holm: float | None
+    better: str | None
+
+
+def pairs_at_look(found: Iterable[Pair], names: Sequence[str]) -> list[PairAtLook]:
+    """Return every two of the systems in the order of `names`; a pair that has no answer yet is undecided."""
+    compared = {frozenset(pair.systems): pair for pair in found}
+    return [_at_look(systems, compared.get(frozenset(systems))) for systems in combinations(names, 2)]
+
+
+def _at_look(systems: tuple[str, str], found: Pair | None) -> PairAtLook:
+    if found is None:
+        return PairAtLook(systems, None, None, None, None, None)
+    difference, (low, high) = found.difference, found.interval
+    if found.systems != systems:
+        difference, low, high = (None if value is None else -value for value in (difference, high, low))
+    return PairAtLook(systems, difference, low, high, found.p_holm, found.systems[0] if found.differs else None)
 
 
 @dataclass(frozen=True)

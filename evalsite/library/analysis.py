@@ -23,6 +23,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.typed_json import to_json
 from evalsite.library.data import Data, Method, read, response_method
 from evalsite.library.frames import Drawing, Frame
+from evalsite.library.looks import Looks, take_looks
 from evalsite.library.measures import MetricsAgainstPeople, Reliability, metrics
 from evalsite.library.sources import as_file
 
@@ -177,6 +178,34 @@ class Analysis:
         if self.settings.method != other.settings.method:
             raise DomainError("other_method", "Two analyses are compared that one response method made.")
         return compare_runs(self.result, other.result)
+
+    def looks(self, order: Sequence[str] = (), *, every: int | None = None) -> Looks:
+        """Return which pairs of systems would have been decided after how many workers, by bounds that hold at every
+        look (METHOD §5, docs/method/looking-early.md).
+
+        Parameters
+        ----------
+        order : list of str, optional
+            The workers as they came; by default by their first rows in the file.
+        every : int, optional
+            After how many workers a look is taken; by default so that there are at most 50. The last is after all.
+
+        Bounds are narrowest for `workers_planned` of the analysis, or else for all workers there are.
+
+        Raises
+        ------
+        DomainError
+            `no_order` where the file has no column of workers, `bad_order` where `order` names others, `bad_step`.
+
+        Examples
+        --------
+        >>> rows = [(f"w{k}", s, f"d{k % 9}", v + k % 3) for k in range(9) for s, v in (("a", 1), ("b", 4 - k % 2))]
+        >>> ratings = [dict(zip(("worker", "system", "source", "score"), row)) for row in rows]
+        >>> looks = analyse(ratings, brief=True).looks(every=3)
+        >>> looks.course["n_decided"]
+        [0, 1, 1]
+        """
+        return take_looks(replace(self.data, settings=self.settings), self.responses, self.result, order, every)
 
     # --- Files
 

@@ -2,11 +2,10 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from django.utils import timezone
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.direct_assessment import StudyData
 from analysis.models import Look
-from analysis.results.result import Pair, Result
+from analysis.results.procedures import pairs_at_look
+from analysis.results.result import Result
 from analysis.web.queries.campaigns import can_analyse, planned_workers, settings_of, weights_column
 from analysis.web.queries.finished_work import read_work, write_responses
 from annotation.export.tables import table_of
@@ -29,6 +29,7 @@ from campaigns.services.drawing import weigh_campaign
 from campaigns.services.lifecycle import close_campaign
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
+from evalsite.lib.typed_json import to_json
 
 logger = logging.getLogger(__name__)
 LOOK = "analysis.look"
@@ -87,7 +88,7 @@ def take_look(
         return None
     result, n_assignments = found
     names = {name: pk for pk, name in campaign.systems.filter(is_degraded=False).values_list("pk", "name")}
-    pairs = _pairs(result.pairs, sorted(names))
+    pairs = [to_json(pair) for pair in pairs_at_look(result.pairs, sorted(names))]
     n_workers = sum(worker.is_counted for worker in result.workers)
     with saving():
         locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
@@ -123,27 +124,6 @@ def _undecided(look: Look, key: Mapping[str, int]) -> list[tuple[int, int]]:
     """Return the undecided pairs of systems by their keys: those that a stopping rule waits for, if there is one."""
     wanted = [pair for pair in look.pairs if pair["is_wanted"]] or look.pairs
     return [(key[pair["systems"][0]], key[pair["systems"][1]]) for pair in wanted if not pair["better"]]
-
-
-def _pairs(found: Iterable[Pair], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return every pair of a campaign's systems, as a look keeps it; one that has no answer yet is undecided."""
-    compared = {frozenset(pair.systems): pair for pair in found}
-    return [_pair(one, other, compared.get(frozenset((one, other)))) for one, other in combinations(names, 2)]
-
-
-def _pair(one: str, other: str, found: Pair | None) -> dict[str, Any]:
-    """Return a pair of systems, its difference that of the first one less the second."""
-    difference, (low, high) = (found.difference, found.interval) if found else (None, (None, None))
-    if found and found.systems[0] == other:
-        difference, low, high = (None if value is None else -value for value in (difference, high, low))
-    return {
-        "systems": [one, other],
-        "difference": difference,
-        "low": low,
-        "high": high,
-        "p_holm": found.p_holm if found else None,
-        "better": found.systems[0] if found and found.differs else None,
-    }
 
 
 def _keep(campaign: Campaign, pairs: list[dict[str, Any]], *, n_assignments: int, n_workers: int) -> Look:
