@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,9 +32,11 @@ from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.reliability import split_half
 from analysis.stats.scores import Standardisation, Unit, reverse_negative, score_systems, standardise
 from analysis.stats.sensitivity import score_by_length, score_without_each
-from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import ANALYSED, Kind
 from evalsite.lib.tables import if_windows
+
+if TYPE_CHECKING:
+    from campaigns.contracts.response import ResponseKind
 
 _N_SPLITS = 500  # of the workers, into halves
 
@@ -63,7 +65,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     is_study = True
 
     @classmethod
-    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+    def reads(cls, kind: "type[ResponseKind]", settings: Mapping[str, Any]) -> bool:
         """Tell whether answers have scores between two bounds."""
         return kind.bounds(settings) is not None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.stats.ratings import Codes, Mask
 from analysis.stats.segment_means import segment_means
-from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
+
+if TYPE_CHECKING:
+    from campaigns.contracts.response import ResponseKind
 
 CRITERION = "score"
 _LOWEST, _HIGHEST = 0.0, 100.0
@@ -51,7 +53,7 @@ class Esa(ResponseMethod[EsaData]):
     takes = OF_TESTED
 
     @classmethod
-    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+    def reads(cls, kind: "type[ResponseKind]", settings: Mapping[str, Any]) -> bool:
         """Tell whether answers are scores from 0 to 100."""
         return kind.bounds(settings) == (_LOWEST, _HIGHEST)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import nan
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,11 +35,13 @@ from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.scores import MOST_LEVELS
 from analysis.stats.segment_means import means_over_criteria
 from analysis.stats.significance import adjust, compare_systems
-from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
+
+if TYPE_CHECKING:
+    from campaigns.contracts.response import ResponseKind
 
 CRITERION = "score"
 
@@ -56,7 +58,7 @@ class Ordinal(ResponseMethod[Responses]):
     campaign_options: ClassVar[tuple[str, ...]] = ("model",)
 
     @classmethod
-    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+    def reads(cls, kind: "type[ResponseKind]", settings: Mapping[str, Any]) -> bool:
         """Tell whether workers choose among a few levels."""
         return kind.levels(settings) is not None
 

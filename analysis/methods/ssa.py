@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from analysis.data.responses import Responses
 from analysis.methods import ResponseMethod, ResponsesFile
 from analysis.methods.ordinal import Ordinal
 from analysis.methods.settings import AnalysisSettings
-from campaigns.contracts.response import ResponseKind
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.errors import listing
+
+if TYPE_CHECKING:
+    from campaigns.contracts.response import ResponseKind
 
 SENSIBLE, SPECIFIC = "sensible", "specific"
 _WORDS = {"sensible": SENSIBLE, "sensibleness": SENSIBLE, "specific": SPECIFIC, "specificity": SPECIFIC}
@@ -32,7 +34,7 @@ class Ssa(Ordinal):
     options = ()
 
     @classmethod
-    def reads(cls, kind: type[ResponseKind], settings: Mapping[str, Any]) -> bool:
+    def reads(cls, kind: "type[ResponseKind]", settings: Mapping[str, Any]) -> bool:
         """Tell whether answers are 0 or 1."""
         return set(kind.levels(settings) or ()) == {0, 1}
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import cache
 
 from campaigns.design.words import Unit, segment, unit_of
 
@@ -11,10 +12,14 @@ TOKENS = (
 )
 """What pages and documents say of `tokenise`."""
 
-_MARKS = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)).startswith("M"))
-# Python's \w has no combining marks, which are a part of words in Hindi, Arabic and others.
-_WORD_CHAR = f"[\\w{re.escape(_MARKS)}]"
-_TOKEN = re.compile(rf"{_WORD_CHAR}+(?:['’]{_WORD_CHAR}+)*|[^\w\s]")
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Return the pattern of a token; made when a text is first divided."""
+    marks = "".join(chr(code) for code in range(0x10000) if unicodedata.category(chr(code)).startswith("M"))
+    # Python's \w has no combining marks, which are a part of words in Hindi, Arabic and others.
+    word_char = f"[\\w{re.escape(marks)}]"
+    return re.compile(rf"{word_char}+(?:['’]{word_char}+)*|[^\w\s]")
 
 
 def tokenise(text: str, *, keeps_case: bool = False) -> list[str]:
@@ -29,4 +34,4 @@ def tokenise(text: str, *, keeps_case: bool = False) -> list[str]:
     """
     text = unicodedata.normalize("NFC", text)
     text = text if keeps_case else text.lower()
-    return list(segment(text, Unit.CLUSTER).units) if unit_of(text) is Unit.CLUSTER else _TOKEN.findall(text)
+    return list(segment(text, Unit.CLUSTER).units) if unit_of(text) is Unit.CLUSTER else _token().findall(text)

@@ -72,7 +72,7 @@ def contrast(z: Floats, group: Codes, block: Codes, worker: Codes, n_groups: int
 
 
 def _slope(z: Floats, is_other: Floats, block: Codes, worker: Codes) -> tuple[float, float, float]:
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     nothing = float("nan")
     d, y = _without_means(is_other, block), _without_means(z, block)
@@ -87,7 +87,7 @@ def _slope(z: Floats, is_other: Floats, block: Codes, worker: Codes) -> tuple[fl
     if n_workers < 2 or variance < _NO_SPREAD**2:
         return slope, nothing, nothing
     error = np.sqrt(variance * n_workers / (n_workers - 1))
-    half = float(student.ppf(0.975, n_workers - 1) * error)
+    half = float(stdtrit(n_workers - 1, 0.975) * error)
     return slope, slope - half, slope + half
 
 

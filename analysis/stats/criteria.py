@@ -55,7 +55,7 @@ def regress(outcome: Floats, predictors: Floats, worker: Codes) -> Regression:
     ----------
     Liang & Zeger 1986; the correction is Stata's, and that of statsmodels.
     """
-    from scipy.stats import t as student
+    from scipy.special import stdtrit
 
     is_known = ~np.isnan(outcome) & ~np.isnan(predictors).any(axis=1)
     y, x, who = outcome[is_known], predictors[is_known], worker[is_known]
@@ -79,5 +79,5 @@ def regress(outcome: Floats, predictors: Floats, worker: Codes) -> Regression:
     sums = np.column_stack([np.bincount(cluster, weights=each * residual, minlength=n_workers) for each in x.T])
     correction = n_workers / (n_workers - 1) * (n - 1) / (n - n_predictors - 1)
     error = np.sqrt(np.diag(inverse @ (sums.T @ sums) @ inverse) * correction)
-    half = student.ppf(0.975, n_workers - 1) * error
+    half = stdtrit(n_workers - 1, 0.975) * error
     return Regression(estimate, estimate - half, estimate + half, r_squared, n)

@@ -204,21 +204,25 @@ def count_shared(system: Codes, source: Codes, n_systems: int) -> NDArray[np.int
 
 def connect(shared: Matrix) -> Mask:
     """Return whether systems share something, or each with a third one and so on; `shared`: 0 if they share nothing."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    label = connected_components(csr_array(shared), directed=False)[1]
-    return np.asarray(label[:, None] == label[None, :])
+    is_shared = (shared != 0) | (shared.T != 0)
+    n = shared.shape[0]
+    label = np.arange(n)
+    while True:  # each takes the least label of those it shares something with, and then that one's
+        least = np.minimum(np.where(is_shared, label, n).min(axis=1, initial=n), label)
+        least = least[least]
+        if (least == label).all():
+            return np.asarray(label[:, None] == label[None, :])
+        label = least
 
 
 def make_comparison(contrasts: tuple[Floats, Floats, Floats], n_shared: NDArray[np.int64]) -> Comparison:
     """Return the comparison that follows from difference, variance and degrees of freedom of every pair."""
-    from scipy import stats
+    from scipy.special import stdtr, stdtrit
 
     difference, variance, df = contrasts
     error = np.sqrt(variance)
-    p_value = stats.t.sf(difference / error, df)
-    reach = stats.t.isf(0.025, df) * error
+    p_value = stdtr(df, -difference / error)
+    reach = -stdtrit(df, 0.025) * error
     two_sided = np.triu(2 * np.minimum(p_value, 1 - p_value), 1)
     two_sided[np.tril_indices_from(two_sided)] = np.nan
     holm = adjust(two_sided, "holm")

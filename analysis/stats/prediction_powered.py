@@ -172,7 +172,7 @@ def compare_with_metric(
     >>> bool(found.saving[1, 0] > 0.6), bool(found.assisted_low[1, 0] < 1 < found.assisted_high[1, 0])
     (True, True)
     """
-    from scipy import stats
+    from scipy.special import stdtrit
 
     is_number = ~np.isnan(z)
     if not is_number.any():
@@ -200,7 +200,7 @@ def compare_with_metric(
     if control is None:
         return alone
     used, assisted_variance, assisted_df = _assist(parts, control, df)
-    reach = stats.t.isf(0.025, assisted_df) * np.sqrt(assisted_variance)
+    reach = -stdtrit(assisted_df, 0.025) * np.sqrt(assisted_variance)
     assisted = difference - used * control.correction
     is_assisted = used > 0
     is_used = np.tril(~np.isnan(variance) & (control.own > _ROUNDING * parts.sources), -1)
@@ -227,10 +227,10 @@ def _alone(
     share_rated: float = float("nan"),
 ) -> AssistedComparison:
     """Return the comparison by people alone, as it stays where a metric helps nothing."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     error = np.sqrt(variance)
-    reach = stats.t.isf(0.025, df) * error
+    reach = -stdtrit(df, 0.025) * error
     is_scored = np.bincount(outputs.system, minlength=difference.shape[0]) > 0
     none = np.where(is_scored[:, None] & is_scored[None, :] & ~np.isnan(variance), 0.0, np.nan)
     return AssistedComparison(
@@ -373,13 +373,13 @@ def _assist(parts: PairVariances, control: _Control, df: Floats) -> tuple[Floats
 
 def _sample_p(parts: PairVariances, control: _Control, is_used: Mask) -> float:
     """Return p that the rated outputs are a random sample, by the metric's differences of these pairs (Bonferroni)."""
-    from scipy import stats
+    from scipy.special import stdtr
 
     if not is_used.any():
         return float("nan")
     k = parts.of_sources[is_used]
     t = np.abs(control.correction[is_used]) / np.sqrt(control.own[is_used] * k / (k - 1))
-    return float(min(1.0, 2 * stats.t.sf(t, k - 1).min() * k.size))
+    return float(min(1.0, 2 * stdtr(k - 1, -t).min() * k.size))
 
 
 def _limit(parts: PairVariances, control: _Control, is_used: Mask, share_rated: float) -> float:

@@ -1,9 +1,10 @@
 """The contract of a response method as campaigns know it: what it is called, and which answers it reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from campaigns.contracts.response import ResponseKind, Settings
+if TYPE_CHECKING:  # response kinds have forms: whoever analyses a file imports none
+    from campaigns.contracts.response import ResponseKind, Settings
 
 SCORES = "scores"
 """The table of responses with a number each."""
@@ -49,7 +50,7 @@ class CampaignMethod:
     is_of_whole_chats: ClassVar[bool] = False
 
     @classmethod
-    def reads(cls, kind: type[ResponseKind], settings: Settings) -> bool:
+    def reads(cls, kind: "type[ResponseKind]", settings: "Settings") -> bool:
         """Tell whether it can read what workers answer by a response kind; by default what is in its table."""
         return kind.is_in(cls.table, settings)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,22 +30,33 @@ from evalsite.library.sources import as_file
 
 Progress = Callable[[str], None]
 Named = TypeVar("Named", Frame, Drawing)
+_RANKING = "ranking"
 
 
 class Analysis:
-    """What `analyse` returns: what responses say of systems and workers. Print it to read its findings."""
+    """What `analyse` returns: what responses say of systems and workers. Print it to read its findings.
+
+    `first` has findings, systems, pairs and workers. Questions, tables and figures, which take longer, are made when
+    one of them is first asked for: then `result` has all.
+    """
 
     def __init__(
         self,
         data: Data,
         responses: Any,
         settings: AnalysisSettings,
-        result: Result,
+        first: Result,
         *,
+        complete: Callable[[], Result] | None = None,
         original: "Analysis | None" = None,
     ) -> None:
-        self.data, self.responses, self.settings, self.result = data, responses, settings, result
-        self.original = original
+        self.data, self.responses, self.settings, self.first = data, responses, settings, first
+        self._complete, self.original = complete, original
+
+    @cached_property
+    def result(self) -> Result:
+        """All that is said of the responses; of a brief analysis what it has."""
+        return self._complete() if self._complete else self.first
 
     def __repr__(self) -> str:
         return "\n".join([*self.findings, "", repr(self.systems)])
@@ -55,17 +67,17 @@ class Analysis:
     @property
     def findings(self) -> list[str]:
         """What is found, in at most three sentences."""
-        return self.result.findings
+        return self.first.findings
 
     @property
     def notes(self) -> list[str]:
         """What is surprising about the responses, a sentence each."""
-        return [*(warning.message for warning in self.result.warnings), *self.result.notes]
+        return [*(warning.message for warning in self.first.warnings), *self.first.notes]
 
     @property
     def systems(self) -> Frame:
         """The systems, best first: score, 95 % interval, rank and possible ranks, and how much was counted (`n`)."""
-        rows = self.result.summary.systems
+        rows = self.first.summary.systems
         intervals = [row.interval or (None, None) for row in rows]
         ranks = [row.ranks or (None, None) for row in rows]
         return Frame.of(
@@ -80,13 +92,13 @@ class Analysis:
                 "worst_rank": [worst for _, worst in ranks],
                 "n": [row.n for row in rows],
             },
-            f"Systems by {self.result.words.one}, with 95 % intervals.",
+            f"Systems by {self.first.words.one}, with 95 % intervals.",
         )
 
     @property
     def pairs(self) -> Frame:
         """Every two systems: their difference with its 95 % interval, p, p after Holm's correction, and a verdict."""
-        pairs = self.result.pairs
+        pairs = self.first.pairs
         return Frame.of(
             "pairs",
             {
@@ -105,7 +117,7 @@ class Analysis:
     @property
     def workers(self) -> Frame:
         """Every worker: p of the worker test, the verdict, and how much they rated."""
-        workers = self.result.workers
+        workers = self.first.workers
         return Frame.of(
             "workers",
             {
@@ -136,17 +148,19 @@ class Analysis:
     def figures(self) -> list[Drawing]:
         """The ranking with its intervals, and every figure of the result."""
         texts = exports.dump_json(document_of(self.result))
-        return [Drawing(figure, texts) for figure in (self._ranking(), *self.result.figures)]
+        return [self._ranking, *(Drawing(figure, texts) for figure in self.result.figures)]
 
-    def _ranking(self) -> Figure:
-        measure = self.result.words.one
-        scored = [row for row in self.result.summary.systems if row.score is not None]
+    @property
+    def _ranking(self) -> Drawing:
+        measure = self.first.words.one
+        scored = [row for row in self.first.summary.systems if row.score is not None]
         alt = f"{measure} of each system, with 95 % intervals; `systems` has the numbers."
-        return Figure("ranking", "Systems", Picture.of(draw_scores, scored, measure), alt)
+        figure = Figure(_RANKING, "Systems", Picture.of(draw_scores, scored, measure), alt)
+        return Drawing(figure, exports.dump_json(document_of(self.first)))
 
-    def figure(self, name: str = "ranking") -> Drawing:
+    def figure(self, name: str = _RANKING) -> Drawing:
         """Return the figure of a name, by default that of the ranking; raise KeyError with the names there are."""
-        return _named(self.figures, name, "figure")
+        return self._ranking if name == _RANKING else _named(self.figures, name, "figure")
 
     # --- Questions
 
@@ -177,7 +191,7 @@ class Analysis:
         """
         if self.settings.method != other.settings.method:
             raise DomainError("other_method", "Two analyses are compared that one response method made.")
-        return compare_runs(self.result, other.result)
+        return compare_runs(self.first, other.first)
 
     def looks(self, order: Sequence[str] = (), *, every: int | None = None) -> Looks:
         """Return which pairs of systems would have been decided after how many workers, by bounds that hold at every
@@ -205,13 +219,13 @@ class Analysis:
         >>> looks.course["n_decided"]
         [0, 1, 1]
         """
-        return take_looks(replace(self.data, settings=self.settings), self.responses, self.result, order, every)
+        return take_looks(replace(self.data, settings=self.settings), self.responses, self.first, order, every)
 
     # --- Files
 
     def to_json(self) -> dict[str, Any]:
         """Return findings, systems, pairs and groups as `evalsite analyse --format json` prints them."""
-        return printed(self.result)
+        return printed(self.first)
 
     def write(self, folder: str | Path, *, figures: bool = True) -> Path:
         """Write the report, tables (CSV, LaTeX, Excel) and figures (SVG, PDF, PNG) into a folder; return its path."""
@@ -248,7 +262,7 @@ def analyse(
     dialogues: Any = None,
     assignments: Any = None,
     corpus: Any = None,
-    brief: bool = False,
+    brief: bool | None = None,
     progress: Progress = lambda stage: None,
 ) -> Analysis:
     """Return what responses say: the whole analysis of a file, as the command line and the site compute it.
@@ -271,8 +285,9 @@ def analyse(
     metrics, sources, dialogues, assignments, corpus : path or table, optional
         Scores of metrics, how many words texts have, the chats that were rated, working times, dialogues to compare
         with: as the options of `evalsite analyse`.
-    brief : bool
-        Whether ranking, comparisons and workers are enough: no questions, tables or figures.
+    brief : bool, optional
+        Whether ranking, comparisons and workers are enough: no questions, tables or figures. If not, these are made at
+        once; by default when one of them is first asked for.
     progress : callable
         Called with what is done now.
 
@@ -303,14 +318,21 @@ def analyse(
     found = response_method(settings)
     is_read = settings == data.settings and not extras
     responses = data.responses if is_read else found.read(data.file(extras), settings)
-    if brief:
-        result = found.analyse(responses, settings, progress, brief=True)
-    else:
-        result = analyse_fully(found, responses, settings, progress, extras.get("metrics"), extras.get("sources", ()))
-    first = None if original is None else _original(original, data, settings)
-    if first:
-        result = replace(result, own={**result.own, "replication": to_json(compare_runs(first.result, result))})
-    return Analysis(data, responses, settings, concluded(result) if brief else completed(result), original=first)
+    replicated = None if original is None else _original(original, data, settings)
+
+    def with_original(result: Result) -> Result:
+        if replicated is None:
+            return result
+        return replace(result, own={**result.own, "replication": to_json(compare_runs(replicated.first, result))})
+
+    def complete() -> Result:
+        others = extras.get("metrics"), extras.get("sources", ())
+        return completed(with_original(analyse_fully(found, responses, settings, progress, *others)))
+
+    if brief is False or (brief is None and extras):  # what else is read may be refused
+        return Analysis(data, responses, settings, complete(), original=replicated)
+    first = concluded(with_original(found.analyse(responses, settings, progress, brief=True)))
+    return Analysis(data, responses, settings, first, complete=None if brief else complete, original=replicated)
 
 
 def _changed(settings: AnalysisSettings, chosen: Mapping[str, Any]) -> AnalysisSettings:

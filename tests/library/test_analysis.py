@@ -1,5 +1,6 @@
 """Analyses in a notebook: tables for other libraries, figures, questions, and errors."""
 
+import csv
 import doctest
 import inspect
 import json
@@ -12,6 +13,7 @@ import pytest
 
 import evalsite as ev
 from evalsite.library import analysis, data, frames, measures, planning
+from tests.methods.test_by_groups import PROTOCOLS, rows_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCORES = [
@@ -70,6 +72,53 @@ def test_a_script_needs_neither_settings_nor_a_database(tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("human is the best of 6 systems"), done.stderr
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_first_analysis_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    for protocol in PROTOCOLS:
+        rows = list(rows_of(protocol))
+        (tmp_path / f"{protocol}.json").write_text(json.dumps(rows, default=int))
+        with (tmp_path / f"{protocol}.csv").open("w", newline="") as stream:
+            table = csv.DictWriter(stream, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+    script = (
+        "import sys, evalsite as ev\n"
+        f"for protocol in {PROTOCOLS!r}:\n"
+        "    for suffix in ('json', 'csv'):\n"
+        "        data = ev.read(f'{protocol}.{suffix}', protocol)\n"
+        "        test = {} if protocol == 'option-selection' else {'worker_test': 'none'}\n"
+        "        assert ev.analyse(data, **test).systems.rows\n"
+        "print(*sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(EXAMPLES.parent), "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    imported = set(done.stdout.split())
+    assert {"numpy", "pyarrow", "scipy.special"} <= imported
+    assert not imported & {
+        *("pandas", "polars", "matplotlib", "openpyxl", "boto3", "botocore", "httpx", "celery", "rest_framework"),
+        *("scipy.stats", "scipy.spatial", "psycopg", "PIL", "fontTools", "markdown_it", "IPython"),
+    }
+
+
+def test_the_rest_of_an_analysis_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    progress = calls.append
+    lazy = ev.analyse(EXAMPLES / "ratings.csv", "mrc-adequacy", progress=progress)
+    assert lazy.findings and lazy.systems.rows and lazy.figure().name == "ranking"
+    assert "Do workers agree?" not in calls
+    assert lazy.reliability().alpha is not None
+    assert calls.count("Do workers agree?") == 1
+    assert lazy.tables and calls.count("Do workers agree?") == 1
+    at_once = ev.analyse(lazy.data, brief=False)
+    assert at_once.findings == lazy.findings and at_once.systems.rows == lazy.systems.rows
+    assert [table.rows for table in at_once.tables] == [table.rows for table in lazy.tables]
 
 
 def test_tables_become_those_of_other_libraries(result: ev.Analysis) -> None:

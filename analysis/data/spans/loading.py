@@ -126,13 +126,13 @@ class _Marks:
     """The marks of a column of texts: where each row has one, and its text without it, as codes."""
 
     def __init__(self, table: Table, name: str, places: Places | None = None) -> None:
-        import pyarrow as pa
+        from evalsite.lib.tables.arrow_arrays import texts_to_arrow
 
         if name in table.cells:
             cells = table.cells[name]
             self.codes = np.arange(len(cells), dtype=np.int32)
         else:
-            cells, self.codes = pa.array(table.text[name].labels, pa.large_string()), table.text[name].codes
+            cells, self.codes = texts_to_arrow(table.text[name].labels), table.text[name].codes
         found = plain_texts(cells) if places else read_marks(cells)
         self.text, self.texts = found.text[self.codes], found.texts
         self.is_open = ~found.is_closed[self.codes]

@@ -163,8 +163,10 @@ class Marks(NamedTuple):
 
 def plain_texts(texts: "LargeStringArray") -> Marks:
     """Return texts without marks as `read_marks` does, whatever they look like."""
+    from evalsite.lib.tables.arrow_arrays import from_arrow  # it imports Arrow
+
     nowhere, encoded = np.full(len(texts), -1, np.int64), texts.dictionary_encode()
-    labels, text = encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    labels, text = encoded.dictionary.to_pylist(), from_arrow(encoded.indices).astype(np.int64)
     return Marks(labels, text, nowhere, nowhere, np.ones(len(texts), bool), {})
 
 
@@ -175,14 +177,16 @@ def read_marks(texts: "LargeStringArray") -> Marks:
     """
     from pyarrow import compute
 
-    first, last = (compute.find_substring(texts, tag).to_numpy().astype(np.int64) for tag in (OPEN, CLOSE))
+    from evalsite.lib.tables.arrow_arrays import from_arrow
+
+    first, last = (from_arrow(compute.find_substring(texts, tag)).astype(np.int64) for tag in (OPEN, CLOSE))
     cells = texts
     for tag in (OPEN, CLOSE):
         cells = compute.replace_substring(cells, tag, "", max_replacements=1)
     encoded = cells.dictionary_encode()
-    plain, text = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
-    has_more = compute.match_substring(plain, "v>").to_numpy(zero_copy_only=False)
-    is_bytes = np.equal(compute.utf8_length(plain), compute.binary_length(plain))
+    plain, text = encoded.dictionary, from_arrow(encoded.indices).astype(np.int64)
+    has_more = from_arrow(compute.match_substring(plain, "v>"))
+    is_bytes = from_arrow(compute.utf8_length(plain)) == from_arrow(compute.binary_length(plain))
     is_marked, is_whole = (first >= 0) | (last >= 0), (first >= 0) & (last > first)
     others = np.flatnonzero(has_more[text] | (is_marked & ~(is_whole & is_bytes[text])))
     labels, start, end = plain.to_pylist(), np.where(is_whole, first, -1), np.where(is_whole, last - len(OPEN), -1)

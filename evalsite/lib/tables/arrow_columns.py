@@ -8,6 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
+from evalsite.lib.tables.arrow_arrays import from_arrow, mask_to_arrow
 from evalsite.lib.tables.errors import CellProblems
 from evalsite.lib.tables.table import (
     Floats,
@@ -59,8 +60,9 @@ class ArrowNumbers:
 
 def arrow_numbers(column: pa.ChunkedArray) -> ArrowNumbers:
     """Return a column of floats or whole numbers."""
-    is_missing = column.is_null().to_numpy() if column.null_count else None
-    return ArrowNumbers(np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64), is_missing)
+    is_missing = from_arrow(column.is_null()) if column.null_count else None
+    numbers = column.cast(pa.float64(), safe=False)
+    return ArrowNumbers(from_arrow(numbers.fill_null(np.nan) if column.null_count else numbers), is_missing)
 
 
 def arrow_text(column: pa.ChunkedArray) -> TextColumn:
@@ -96,7 +98,7 @@ def clean_cells(column: pa.ChunkedArray) -> pa.LargeStringArray | None:
         return None
     first, last = ends[:-1][np.diff(ends) > 0], ends[1:][np.diff(ends) > 0] - 1
     may_change = ~(_CLEAN_ENDS[text[first]] & _CLEAN_ENDS[text[last]])
-    doubtful = cells.filter(pa.array(np.diff(ends) > 0)).filter(pa.array(may_change)).to_pylist()
+    doubtful = cells.filter(mask_to_arrow(np.diff(ends) > 0)).filter(mask_to_arrow(may_change)).to_pylist()
     return None if any(cell != clean_cell(cell) for cell in doubtful) else cells
 
 
@@ -115,4 +117,4 @@ def _text_of_cells(cells: Sequence[str]) -> TextColumn:
 def _codes(indices: pa.Array, missing: int) -> NDArray[np.integer]:
     if indices.null_count:
         indices = compute.fill_null(indices.cast(pa.int32()), missing)
-    return indices.to_numpy().astype(np.int32, copy=False)
+    return from_arrow(indices).astype(np.int32, copy=False)

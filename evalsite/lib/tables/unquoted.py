@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
+from evalsite.lib.tables.arrow_arrays import mask_to_arrow
 from evalsite.lib.tables.arrow_columns import arrow_text, clean_cells
 from evalsite.lib.tables.delimited import BLOCK_BYTES, utf8_path, without_remark
 from evalsite.lib.tables.formats import Source
@@ -40,7 +41,7 @@ def read(source: Source, columns: Sequence[str], without_codes: Collection[str] 
         text = {name: text_column(np.delete(each.codes, blank), each.labels) for name, each in text.items()}
         is_kept = np.ones(arrow.num_rows, bool)
         is_kept[blank] = False
-        cells = {name: each.filter(pa.array(is_kept)) for name, each in cells.items()}
+        cells = {name: each.filter(mask_to_arrow(is_kept)) for name, each in cells.items()}
     if not next(iter(text.values())).codes.size:
         return None
     return Table(source.file, "tsv", header, text, {}, partial(_locate, source), cells=cells)
