@@ -17,7 +17,7 @@ WORKDIR /app
 # What changes rarely comes first: this installs the dependencies and the command `evalsite`, which finds the rest in
 # /app (PYTHONPATH).
 COPY pyproject.toml constraints.txt README.md LICENSE ./
-RUN pip install --constraint constraints.txt '.[metrics,neural]'
+RUN pip install --constraint constraints.txt '.[metrics,mturk,neural,s3]'
 
 COPY . .
 # The key of this line is thrown away; without one, all containers of the image would share what it makes.

@@ -82,11 +82,11 @@ format: .venv/test
 	$(PYTHON) -m venv .venv
 
 .venv/demo: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[metrics]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[metrics,mturk,s3]'
 	@touch $@
 
 .venv/test: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,metrics,neural]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,metrics,mturk,neural,s3]'
 	@touch $@ .venv/demo
 
 clean:

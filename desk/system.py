@@ -26,7 +26,8 @@ from django.http.request import validate_host
 from django.urls import reverse
 
 from campaigns.connectors import find_connector
-from campaigns.models import Chatbot, Webhook
+from campaigns.models import Campaign, Chatbot, Webhook
+from campaigns.platforms import platforms
 from desk.secrets import iter_secrets
 from desk.storage import get_disk
 from evalsite.accounts import oidc
@@ -117,7 +118,7 @@ def list_checks(visit: Visit, now: datetime, *, tries_network: bool = False) -> 
         _redis(),
     ]
     if database.is_ok:
-        checks += [_secret_key(), _workers(now), _failed_jobs(now), _chatbot_hosts(), _webhook_hosts()]
+        checks += [_secret_key(), _workers(now), _failed_jobs(now), _chatbot_hosts(), _webhook_hosts(), *_platforms()]
     return [*checks, _platform_keys()]
 
 
@@ -302,6 +303,16 @@ def _folders() -> Check:
         text = "Style sheets and scripts are missing. Run: evalsite collectstatic (evalsite serve does it, too)"
         return Check("folders", title, now, text, False, must_fix=True)
     return Check("folders", title, now, "The database, uploads and results can be written, and scripts are there.")
+
+
+def _platforms() -> list[Check]:
+    """Return which platforms of campaigns that have not ended need what is not installed."""
+    used = Campaign.objects.exclude(status=Campaign.Status.CLOSED).values_list("platform", flat=True).distinct()
+    known = platforms.all()
+    lacking = ((known[slug], known[slug].lacks()) for slug in sorted(used) if slug in known)
+    return [
+        Check(f"platform-{each.slug}", each.title, "used by campaigns", text, False) for each, text in lacking if text
+    ]
 
 
 def _bucket() -> list[Check]:

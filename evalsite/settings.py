@@ -26,6 +26,7 @@ from evalsite.lib.env import (
     env_sender,
     env_token,
 )
+from evalsite.lib.extras import missing
 from evalsite.lib.folders import SITE_FILES, default_data_folder
 from evalsite.lib.plugins import folders_in_packages, place_of
 from evalsite.lib.private_files import PRIVATE_FILE, PRIVATE_FOLDER, PrivateConnection, make_private
@@ -273,6 +274,8 @@ MEDIA_SECRET_ACCESS_KEY = os.environ.get("MEDIA_SECRET_ACCESS_KEY", "")
 if bool(MEDIA_ACCESS_KEY_ID) != bool(MEDIA_SECRET_ACCESS_KEY):
     raise ImproperlyConfigured("Set both MEDIA_ACCESS_KEY_ID and MEDIA_SECRET_ACCESS_KEY, or neither.")
 if MEDIA_BUCKET:
+    if _lacking := missing("s3", "MEDIA_BUCKET"):
+        raise ImproperlyConfigured(_lacking)
     STORAGES["default"] = {
         "BACKEND": "evalsite.lib.bucket.BucketStorage",
         "OPTIONS": {

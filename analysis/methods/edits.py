@@ -26,6 +26,7 @@ from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
 from campaigns.design.composition import Kind
 from evalsite.lib.edits import edit_distance
 from evalsite.lib.errors import DomainError
+from evalsite.lib.extras import needs_library
 from evalsite.lib.words import counted
 
 CRITERION = "edits"
@@ -161,11 +162,7 @@ def measure_edits(data: Responses, on_progress: Progress = lambda _: None) -> Ed
     try:
         from sacrebleu.metrics import TER
     except ImportError:
-        raise DomainError(
-            "missing_library",
-            "HTER needs the library sacrebleu, which is not installed here. An administrator can install it: "
-            "pip install 'evalsite[metrics]'.",
-        ) from None
+        raise DomainError("missing_library", needs_library("HTER", "sacrebleu", "metrics")) from None
 
     texts, of_row = _different_texts(data)
     found = np.empty((len(texts), 4))

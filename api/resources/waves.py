@@ -39,7 +39,9 @@ class CostShape(serializers.Serializer[Any]):
 class BlockerShape(serializers.Serializer[Any]):
     """Why nothing can be published."""
 
-    code = serializers.CharField(help_text="no_account, not_ready, not_open, nothing_left, underpaid or no_keys.")
+    code = serializers.CharField(
+        help_text="no_account, not_ready, not_open, nothing_left, underpaid, missing_library or no_keys."
+    )
     text = serializers.CharField()
 
 

@@ -173,6 +173,11 @@ class CrowdPlatform(ABC):
 
     # --- Of platforms with an account
 
+    @classmethod
+    def lacks(cls) -> str:
+        """Return in a sentence what has to be installed before an account can be opened; "" if nothing."""
+        return ""
+
     def arrival_query(self, campaign: CampaignRef, hit_number: int | None) -> str:
         """Return the query of the address that is published, for one HIT or for any; what `identify` reads."""
         raise self._no_account()
@@ -182,7 +187,7 @@ class CrowdPlatform(ABC):
         return Decimal("0.00")
 
     def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:
-        """Return the account that a campaign is published with; raise DomainError `no_keys` if keys are missing."""
+        """Return the account that a campaign is published with; raise DomainError `no_keys` or `missing_library`."""
         raise self._no_account()
 
     def read_hook(

@@ -121,7 +121,9 @@ def low_wage(campaign: Campaign) -> FairWage | None:
 
 @dataclass(frozen=True)
 class Blocker:
-    """Why nothing can be published: no_account, not_ready, not_open, nothing_left, underpaid (with a text), no_keys."""
+    """Why nothing can be published: no_account, not_ready, not_open, nothing_left, no_keys; with a text underpaid,
+    missing_library.
+    """
 
     code: str
     text: str = ""
@@ -142,7 +144,9 @@ def list_blockers(campaign: Campaign, *, has_keys: bool, n_left: int, is_ready: 
         check_wage(campaign)
     except DomainError as error:
         blockers.append(Blocker("underpaid", error.message))
-    if not has_keys:
+    if lacking := campaign.crowd_platform.lacks():
+        blockers.append(Blocker("missing_library", lacking))
+    elif not has_keys:
         blockers.append(Blocker("no_keys"))
     return blockers
 

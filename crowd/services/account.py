@@ -30,7 +30,8 @@ from evalsite.lib.errors import DomainError
 def open_account(campaign: Campaign) -> CrowdAccount:
     """Return the account of a campaign's platform.
 
-    Raises DomainError `no_account` on a platform without one, `no_keys` or `encrypted_with_another_key`.
+    Raises DomainError `no_account` on a platform without one, `no_keys`, `missing_library` or
+    `encrypted_with_another_key`.
     """
     return campaign.crowd_platform.open_account(campaign.ref, decrypt_secrets(campaign.platform_secrets))
 

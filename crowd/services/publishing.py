@@ -60,9 +60,9 @@ def plan_wave(
     """Have the next `n_hits` HITs published, None: all the rest, by a job; return the wave, or that of a known token.
 
     A ready campaign is launched. Locks the campaign. `max_cost` is what the user has agreed to; `is_confirmed`: also to
-    the errors of the check-list. Raises DomainError `no_account`, `no_keys`, `other_campaign` (of the token),
-    `not_ready`, `underpaid`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the account, as
-    last checked).
+    the errors of the check-list. Raises DomainError `no_account`, `no_keys`, `missing_library`, `other_campaign` (of
+    the token), `not_ready`, `underpaid`, `no_worker_can_pass`, `nothing_left`, `cost_changed` or `too_dear` (for the
+    account, as last checked).
     """
     if not Wave.objects.filter(token=token).exists():
         open_account(campaign)  # whether there are keys

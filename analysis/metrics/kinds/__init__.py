@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from campaigns.contracts.options import OptionsForm
 from campaigns.formats import get_format
 from evalsite.lib.errors import DomainError
+from evalsite.lib.extras import needs_library
 from evalsite.lib.plugins import listed, load
 
 Floats = NDArray[np.float64]
@@ -127,8 +128,4 @@ def list_kinds() -> list[MetricKind]:
 
 def missing_library(kind: MetricKind, library: str, extra: str = "metrics") -> DomainError:
     """Return the error that says what to install."""
-    return DomainError(
-        "missing_library",
-        f"{kind.title} needs the library {library}, which is not installed here. An administrator can install it: "
-        f"pip install 'evalsite[{extra}]'.",
-    )
+    return DomainError("missing_library", needs_library(kind.title, library, extra))

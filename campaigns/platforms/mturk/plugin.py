@@ -15,6 +15,7 @@ from campaigns.platforms.mturk.options import CODE, MIN_FEE, PRODUCTION, Options
 from campaigns.platforms.mturk.qualifications import MASTERS, requirements
 from evalsite.lib.encryption import is_signed, sign
 from evalsite.lib.errors import DomainError
+from evalsite.lib.extras import missing
 
 _NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _WORKER = re.compile(r"A[A-Z0-9]{5,30}", re.ASCII)
@@ -107,9 +108,19 @@ class MTurk(CrowdPlatform):
             rate += _MORE_FOR_MASTERS if is_for_masters else 0
         return max((amount * rate).quantize(MIN_FEE, ROUND_HALF_UP), MIN_FEE)
 
+    @classmethod
+    def lacks(cls) -> str:
+        """Return whether Amazon's library is to be installed."""
+        return missing("mturk", cls.title)
+
     @sensitive_variables()
     def open_account(self, campaign: CampaignRef, secrets: Mapping[str, str]) -> CrowdAccount:
-        """Return the account of the campaign's keys, or else of this installation's; raise DomainError `no_keys`."""
+        """Return the account of the campaign's keys, or else of this installation's.
+
+        Raises DomainError `no_keys` or `missing_library`.
+        """
+        if lacking := self.lacks():
+            raise DomainError("missing_library", lacking)
         from campaigns.platforms.mturk.account import MTurkAccount  # botocore takes a while to import
         from campaigns.platforms.mturk.client import Keys
 

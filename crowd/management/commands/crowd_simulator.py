@@ -9,21 +9,24 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from crowd.simulation import OpenSite, PoolOutcome, PoolVisits, Waiting, WorkerPool
 from evalsite.lib.arguments import amount, share, whole
+from evalsite.lib.extras import missing
 from evalsite.lib.http import Client, HTTPTransport, create_ssl_context, in_process, open_client
 from simulators.faults import Faults
 from simulators.ledger import Ledger
-from simulators.running import Running, mturk_running, prolific_running
 from simulators.tls import Certificate, self_signed
 from simulators.workers import WorkerBehaviour
 
-PLATFORMS = {"mturk": mturk_running, "prolific": prolific_running}
+if TYPE_CHECKING:
+    from simulators.running import Running
+
+PLATFORMS = ("mturk", "prolific")
 _PORT = 8020
 _THREADS = 4
 _SHOWN_ERRORS = 10
@@ -66,6 +69,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until interrupted or, if that is asked for, until the workers have done what there was."""
+        if lacking := missing("mturk", "The simulator"):
+            raise CommandError(lacking)
         pool = _pool(options)
         certificate = self_signed(_folder(options)) if options["tls"] else None
         with interrupted_by_ending(), ExitStack() as stack:
@@ -80,7 +85,7 @@ class Command(BaseCommand):
             except KeyboardInterrupt:
                 self.stdout.write("Ended.")
 
-    def _update_row(self, running: list[Running], certificate: Certificate | None) -> None:
+    def _update_row(self, running: "list[Running]", certificate: Certificate | None) -> None:
         self.stdout.write("# Start evalsite with these in its environment:")
         for each in running:
             for name, value in each.environment.items():
@@ -94,7 +99,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _work(
-        self, running: list[Running], pool: WorkerPool, certificate: Certificate | None, waiting: Waiting
+        self, running: "list[Running]", pool: WorkerPool, certificate: Certificate | None, waiting: Waiting
     ) -> None:
         """Have a pool work at each platform, and say what they did."""
         stop = threading.Event()
@@ -110,7 +115,7 @@ class Command(BaseCommand):
             self._summarise(each.title, outcome)
 
     def _send(
-        self, platform: Running, pool: WorkerPool, open_site: OpenSite, stop: threading.Event, waiting: Waiting
+        self, platform: "Running", pool: WorkerPool, open_site: OpenSite, stop: threading.Event, waiting: Waiting
     ) -> PoolOutcome:
         with (
             open_client(platform.url, transport=in_process(platform.application)) as site,
@@ -127,6 +132,9 @@ class Command(BaseCommand):
 
 
 def _platforms(options: dict[str, Any], certificate: Certificate | None) -> Iterator[Any]:
+    from simulators.running import mturk_running, prolific_running  # the command says itself what it needs
+
+    served = {"mturk": mturk_running, "prolific": prolific_running}
     names = list(PLATFORMS) if options["platform"] == "both" else [options["platform"]]
     for place, name in enumerate(names):
         faults = Faults(
@@ -135,7 +143,7 @@ def _platforms(options: dict[str, Any], certificate: Certificate | None) -> Iter
             calls_per_s=options["calls_per_s"],
             notification_rate=options["notification_faults"],
         )
-        yield PLATFORMS[name](
+        yield served[name](
             _ledger(options, name),
             faults,
             balance=options["balance"],
