@@ -1,5 +1,6 @@
 """The wheel, installed apart from this checkout: it serves the demo, analyses a file, is backed up and restored."""
 
+import csv
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ import pytest
 
 from evalsite.lib.folders import APPS
 from tests.databases import sqlite_copy
+from tests.methods.test_by_groups import N_SOURCES, rows_of
 from tests.services import free_port, site_answers, wait_until
 
 ROOT = Path(__file__).parents[1]
@@ -209,6 +211,37 @@ def test_a_package_of_plug_ins_is_found_and_does_what_contracts_promise(installe
     printed = installed.run("shell", "--no-imports", "-c", script)
     assert printed.startswith("evalsite_thumbs.poem Classroom Thumb up or down Approval /"), printed
     run_pip("--python", str(python), "uninstall", "--yes", "evalsite-thumbs")
+
+
+def test_the_lines_that_the_library_was_made_for_run_without_settings(installed: Installed, demo: str) -> None:
+    folder = installed.folder / "notebook"
+    folder.mkdir()
+    tables = {
+        "ratings.csv": list(rows_of("likert")),
+        "scores.csv": [
+            {"metric": metric, "system": system, "source": f"s{k}", "score": k % n + (system == "beta")}
+            for metric, n in (("chrf", 5), ("bleu", 3))
+            for system in ("alpha", "beta")
+            for k in range(N_SOURCES)
+        ],
+    }
+    for name, rows in tables.items():
+        with (folder / name).open("w", newline="") as stream:
+            table = csv.DictWriter(stream, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+    shutil.copy(ROOT / "examples/esa/outputs.csv", folder)
+    lines = shutil.copy(ROOT / "tests/library/first_steps.txt", folder)
+    scopes = [argument for scope in ("read", "edit", "launch") for argument in ("--scope", scope)]
+    token = installed.run("create_token", "demo@evalsite.example", "notebook", *scopes).strip()
+    done = subprocess.run(
+        [installed.folder.parent / "venv/bin/python", "-m", "doctest", "-o", "ELLIPSIS", lines],
+        cwd=folder,
+        env=installed.environment | {"SITE": demo, "TOKEN": token},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -12,6 +13,7 @@ from uuid import uuid4
 
 import httpx
 
+from evalsite.lib.errors import DomainError
 from evalsite.library.data import Data, read
 from evalsite.library.sources import Folder, as_file
 
@@ -318,10 +320,16 @@ class Campaign:
         return self.site.download(self.at(f"exports/{name}"), to, **query)
 
     def responses(self) -> Data:
-        """Return what workers answered so far, to `analyse` it here."""
+        """Return what workers answered so far, to `analyse` it here; raise DomainError `no_responses` before that."""
         folder = Folder()
         files = self.get("exports/")
         path = self.download(files["responses"], folder.path / files["responses"])
+        with path.open("rb") as lines:
+            if len(list(islice(lines, 2))) < 2:
+                raise DomainError(
+                    "no_responses",
+                    "Nobody has finished a HIT yet. Ask again when campaign.progress() counts some.",
+                )
         return replace(read(path, files["settings"]), folder=folder)
 
     # --- Results
