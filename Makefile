@@ -67,6 +67,7 @@ check: lint
 checks:
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/pyright
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 lint: .venv/test

@@ -185,6 +185,13 @@ def test_the_type_checker_is_strict_in_the_statistics(checkout):
     assert not passes(checkout, "mypy", "analysis/stats/untyped.py")
 
 
+@pytest.mark.parametrize("kind", ["int", "str"])
+def test_types_of_the_library_are_those_that_editors_see(checkout, kind):
+    path = checkout / "evalsite/library/same.py"
+    path.write_text(f'"""Same."""\n\n\ndef same(text: str) -> {kind}:\n    """Return it."""\n    return text\n')
+    assert passes(checkout, "pyright", "--pythonpath", sys.executable, str(path)) == (kind == "str")
+
+
 def test_a_model_without_its_migration_is_refused(checkout):
     with (checkout / "analysis/models.py").open("a") as source:
         source.write('\n\nclass Forgotten(models.Model):\n    """No migration."""\n')

@@ -50,8 +50,12 @@ class Analysis:
         complete: Callable[[], Result] | None = None,
         original: "Analysis | None" = None,
     ) -> None:
-        self.data, self.responses, self.settings, self.first = data, responses, settings, first
-        self._complete, self.original = complete, original
+        self.data: Data = data
+        self.responses: Any = responses
+        self.settings: AnalysisSettings = settings
+        self.first: Result = first
+        self.original: Analysis | None = original
+        self._complete = complete
 
     @cached_property
     def result(self) -> Result:

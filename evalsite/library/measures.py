@@ -129,7 +129,8 @@ class MetricsAgainstPeople:
     """How far metrics judge systems and segments as people do; `document` has all of it."""
 
     def __init__(self, document: dict[str, Any], notes: list[str]) -> None:
-        self.document, self.notes = document, notes
+        self.document: dict[str, Any] = document
+        self.notes: list[str] = notes
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.tables))

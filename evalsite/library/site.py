@@ -31,7 +31,9 @@ class ApiError(Exception):
 
     def __init__(self, status: int, code: str, detail: str, fields: Json | None = None, rows: Any = ()) -> None:
         super().__init__(f"{detail} ({code})")
-        self.status, self.code, self.detail = status, code, detail
+        self.status: int = status
+        self.code: str = code
+        self.detail: str = detail
         self.fields: dict[str, list[str]] = fields or {}
         self.rows: list[Json] = list(rows)
 
@@ -90,7 +92,7 @@ class Site:
     def post(self, address: str, data: Json | None = None, *, file: Path | None = None, has_key: bool = True) -> Any:
         """Send JSON, or a file with fields. `has_key=False`: for the few operations that take no key."""
         headers = {"Idempotency-Key": str(uuid4())} if has_key else {}
-        body = {"data": data} if file else {"json": data or {}}
+        body: Json = {"data": data} if file else {"json": data or {}}
         return _content(self._send("POST", address, headers=headers, file=file, **body))
 
     def patch(self, address: str, **changes: Any) -> Any:
@@ -201,7 +203,8 @@ class Campaign:
     """A campaign, from its draft to its results."""
 
     def __init__(self, site: Site, public_id: str) -> None:
-        self.site, self.public_id = site, public_id
+        self.site: Site = site
+        self.public_id: str = public_id
 
     def at(self, part: str = "") -> str:
         """Return the address of a part of it."""
@@ -360,7 +363,8 @@ class Run:
     """An analysis."""
 
     def __init__(self, site: Site, run_id: str) -> None:
-        self.site, self.run_id = site, run_id
+        self.site: Site = site
+        self.run_id: str = run_id
 
     def get(self, part: str = "", **query: Any) -> Any:
         """Return the analysis, or a part of it: `get("comparisons/")`."""

@@ -20,7 +20,7 @@ class Folder:
     """A folder for files that are made; it goes with the object."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="responses-"))
+        self.path: Path = Path(tempfile.mkdtemp(prefix="responses-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
