@@ -110,7 +110,8 @@ def read(
     ----------
     source : str or Path, DataFrame, Arrow table, Dataset, list of dicts, dict of columns, or a list of paths
         CSV, TSV, JSON, Excel or Parquet, also packed, of a crowd, a colleague or another tool; several paths where a
-        tool wrote several files. One answer a row, or any other shape that docs/ratings.md names.
+        tool wrote several files. One answer a row, or any other shape that docs/ratings.md names. With the package
+        datasets also `hf://owner/name` of the Hugging Face Hub, with a split, configuration and split, or file behind.
     method : str, Path or dict, optional
         A protocol (`likert`, `mqm`, `esa` …), a response method, or settings. By default it follows from the responses.
     columns : dict, optional

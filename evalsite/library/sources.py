@@ -10,9 +10,8 @@ from typing import Any
 
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables.archives import unpack
+from evalsite.library.hub import PREFIX, read_hub
 
-HUB = "hf://"
-"""How the name of a dataset of the Hugging Face Hub begins: `hf://owner/name`, or `hf://owner/name/split`."""
 _UNNAMED = "__index_level_"
 
 
@@ -30,7 +29,7 @@ def as_file(source: Any, folder: Path, name: str = "data") -> Path:
     Parameters
     ----------
     source : str or Path, DataFrame, Arrow table, Dataset, list of dicts, or dict of columns
-        A file (also packed), a dataset of the Hub (`hf://owner/name/split`, with the package datasets), or a table:
+        A file (also packed), a dataset of the Hub as `read_hub` takes it (`hf://owner/name/split`), or a table:
         whatever has `__arrow_c_stream__`, as those of pandas, polars, PyArrow and Hugging Face have.
     folder : Path
     name : str
@@ -39,10 +38,10 @@ def as_file(source: Any, folder: Path, name: str = "data") -> Path:
     Raises
     ------
     DomainError
-        `no_table` for anything else, `no_library` for the Hub without datasets.
+        `no_table` for anything else; of the Hub those of `read_hub`.
     """
-    if isinstance(source, str) and source.startswith(HUB):
-        source = _of_hub(source)
+    if isinstance(source, str) and source.startswith(PREFIX):
+        source = read_hub(source)
     if isinstance(source, str | Path):
         path = Path(source).expanduser()
         return path if path.is_dir() else unpack(path, folder, path.name)[0]
@@ -74,13 +73,3 @@ def _write_parquet(table: Any, path: Path) -> Path:
 
     pyarrow.parquet.write_table(table, path)
     return path
-
-
-def _of_hub(name: str) -> Any:
-    """Return a dataset of the Hub."""
-    try:
-        from datasets import load_dataset
-    except ImportError:
-        raise DomainError("no_library", f"{name} needs the package datasets: pip install datasets.") from None
-    owner, dataset, *split = name.removeprefix(HUB).strip("/").split("/")
-    return load_dataset(f"{owner}/{dataset}", split=split[0] if split else "train")

@@ -1,10 +1,12 @@
 """Responses from files, DataFrames, Arrow tables, datasets, dicts and lists: understood alike."""
 
 import gzip
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pandas
 import polars
 import pyarrow
@@ -33,21 +35,6 @@ def _packed(folder: Path) -> str:
     return str(path)
 
 
-class Hub:
-    """A table as those of the package datasets: by its module, and Arrow by its format."""
-
-    __module__ = "datasets.arrow_dataset"
-
-    def with_format(self, name: str) -> list[Any]:
-        assert name == "arrow"
-        return _Sliced()  # type: ignore[return-value]
-
-
-class _Sliced:
-    def __getitem__(self, rows: slice) -> pyarrow.Table:
-        return pyarrow.table(COLUMNS)
-
-
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "file": _csv,
     "packed file": _packed,
@@ -58,7 +45,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "pandas of categories": lambda folder: pandas.DataFrame(ROWS).astype({"worker": "category", "system": "category"}),
     "polars": lambda folder: polars.DataFrame(ROWS),
     "Arrow": lambda folder: pyarrow.table(COLUMNS),
-    "dataset": lambda folder: Hub(),
+    "dataset": lambda folder: datasets.Dataset.from_dict(COLUMNS),
 }
 
 
@@ -93,7 +80,8 @@ def test_what_is_no_table_is_refused_in_a_sentence(thing: Any) -> None:
         ev.read(thing)
 
 
-def test_a_name_of_the_hub_says_which_package_it_needs() -> None:
+def test_a_name_of_the_hub_says_which_package_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(ev.DomainError, match="pip install datasets"):
         ev.read("hf://owner/name")
 
