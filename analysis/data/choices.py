@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from analysis.data.describing import Reading
-from evalsite.lib.tables import if_windows
+from evalsite.lib.tables import Table, if_windows
 
 
 class Twice(StrEnum):
@@ -29,7 +29,8 @@ class Choices:
     what to do with answers that stand twice; "" refuses them. `by`: the columns that say the task of a row. `task`: the
     task whose rows are read; None: all, unless `splits_tasks`: then a file of several raises
     `tasks.SeveralTasksError`. `groups`: further columns that are read, by whose groups scores are
-    compared. `tell` is called with how the file was read.
+    compared. `tell` is called with how the file was read, `keep` with the column of each thing and the
+    table of one answer a row.
     """
 
     encoding: str | None = None
@@ -48,6 +49,7 @@ class Choices:
     splits_tasks: bool = False
     groups: tuple[str, ...] = ()
     tell: Callable[[Reading], None] | None = field(default=None, compare=False)
+    keep: Callable[[Mapping[str, str], Table], None] | None = field(default=None, compare=False)
 
     def for_file(self, path: Path) -> "Choices":
         """Return the same with the encoding that this file can have; raise TableError if no such file is read."""

@@ -66,6 +66,8 @@ def read_found(
 
 def tell(found: Found, answers: Collection[str], choices: Choices, problems: CellProblems) -> None:
     """Tell who wants to know how a file was read."""
+    if choices.keep and not problems.n:
+        choices.keep(found.called, found.table)
     if choices.tell and not problems.n:
         shape = SHAPES[found.layout.shape if found.layout else Shape.LONG]
         choices.tell(describe(found.called, answers, found.table, shape=shape, n_missing=found.n_missing))

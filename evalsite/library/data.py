@@ -1,6 +1,7 @@
 """Responses to analyse: a file or a table, and how it is read."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -12,8 +13,10 @@ from analysis.data.describing import Reading
 from analysis.methods import ResponseMethod, ResponsesFile, get_method, list_response_methods
 from analysis.methods.recognition import recognise
 from analysis.methods.settings import AnalysisSettings, from_json, load_settings
+from analysis.results.paper.heds import of_document
 from campaigns.protocols import find_protocol, list_protocols
 from evalsite.lib.tables import Opening, preview
+from evalsite.library.publishing import Publication, long_table, new_key, write_dataset
 from evalsite.library.sources import Folder, as_file
 
 _ROWS_SHOWN = 5
@@ -43,8 +46,11 @@ class Data:
 
     def file(self, extras: Mapping[str, Any] = {}) -> ResponsesFile:
         """Return the file of responses with what else a method takes."""
-        columns = {"score_columns": self.score_columns} if self.score_columns else {}
-        return ResponsesFile(self.path, replace(self.choices, tell=self._tell), {**extras, **columns})
+        return ResponsesFile(self.path, replace(self.choices, tell=self._tell), {**extras, **self._score_columns})
+
+    @property
+    def _score_columns(self) -> dict[str, Any]:
+        return {"score_columns": self.score_columns} if self.score_columns else {}
 
     def _tell(self, reading: Reading) -> None:
         self.readings[:] = [reading]
@@ -61,6 +67,77 @@ class Data:
         """How the responses were read: their shape, the column of each thing, what was guessed; None if unknown."""
         _ = self.responses
         return self.readings[0] if self.readings else None
+
+    def table(self, keep: Collection[str] = ()) -> Any:
+        """Return the answers as an Arrow table, one a row, in columns by what they are, whatever shape the file has.
+
+        `keep`: further columns of the file. Raises DomainError `bad_columns` for one that it does not have.
+        """
+        kept: list[Any] = []
+        settings = replace(self.settings, groups=tuple(keep))
+        choices = replace(self.choices, keep=lambda called, table: kept.append(long_table(called, table)))
+        response_method(settings).read(ResponsesFile(self.path, choices, self._score_columns), settings)
+        return kept[-1]
+
+    def to_hf(
+        self,
+        folder: str | Path,
+        *,
+        name: str = "",
+        license: str = "",
+        task: str = "",
+        languages: Sequence[str] = (),
+        creators: Sequence[str] = (),
+        repository: str = "",
+        keep: Collection[str] = (),
+        datasheet: str | Path | None = None,
+        key: str = "",
+    ) -> Path:
+        """Write the responses into a folder that `datasets.load_dataset` reads and the Hugging Face Hub shows.
+
+        In it are the answers, one a row (`responses.parquet`), a dataset card (`README.md`) and metadata
+        (`croissant.json`); files of these names are replaced. Workers are named by keyed hashes and assignments by
+        numbers. Look for names in texts that workers wrote before you publish them.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it is not there. Upload it by `hf upload OWNER/NAME FOLDER --repo-type dataset`.
+        name : str, optional
+            The title; by default the name of the file.
+        license, task : str, optional
+            As the Hub calls them: `cc-by-4.0`, `translation`. Without a license the card says that it is unknown.
+        languages, creators : list of str, optional
+            Codes of ISO 639-1, and who made the data set.
+        repository : str, optional
+            Where it will be published: `owner/name`.
+        keep : list of str, optional
+            Further columns of the file, such as domains. Others are left out.
+        datasheet : str or Path, optional
+            `datasheet.json` of a replication package. What it answers is in the card; task, languages and creators
+            follow from it.
+        key : str, optional
+            By which names are hashed; the same key gives the same hashes. By default one that nobody knows.
+
+        Returns
+        -------
+        Path
+            The folder.
+
+        Raises
+        ------
+        DomainError
+            `bad_columns` for one of `keep` that the file does not have.
+
+        Examples
+        --------
+        >>> data = read([{"worker": w, "system": s, "source": d, "score": v} for w, s, d, v in SCORES])
+        >>> sorted(path.name for path in data.to_hf(FOLDER, license="cc-by-4.0").iterdir())
+        ['README.md', 'croissant.json', 'responses.parquet']
+        """
+        sheet = of_document(json.loads(Path(datasheet).read_text("utf-8"))) if datasheet else []
+        about = Publication(name or self.path.stem, license, task, languages, creators, repository, sheet)
+        return write_dataset(self, Path(folder), about, keep, key or new_key())
 
     def with_method(self, method: Method | None) -> "Data":
         """Return the same responses, read for a method; unchanged for None, and for the one they were read for."""

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,8 +13,13 @@ from uuid import uuid4
 
 import httpx
 
+from analysis.results.paper.heds import Section
+from analysis.results.paper.questions import Question
+from campaigns.contracts.columns import is_described
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables import preview
 from evalsite.library.data import Data, read
+from evalsite.library.publishing import Publication, write_dataset
 from evalsite.library.sources import Folder, as_file
 
 Json = dict[str, Any]
@@ -335,6 +340,18 @@ class Campaign:
                 )
         return replace(read(path, files["settings"]), folder=folder)
 
+    def to_hf(self, folder: str | Path, *, license: str = "", repository: str = "", **more: Any) -> Path:
+        """Write what workers answered so far into a folder for the Hugging Face Hub, as `Data.to_hf` does.
+
+        The card is made from the campaign's datasheet; attributes of sources and raters are kept. Workers have the
+        keyed hashes of the site's files. `more`: `task`, `languages` and `creators` as there.
+        """
+        data, sheet = self.responses(), self.get("datasheet/")
+        sections = [Section(part["number"], part["title"], _questions(part["questions"])) for part in sheet["parts"]]
+        about = Publication(self.get()["name"], license, repository=repository, datasheet=sections, **more)
+        keep = [name for name in preview(data.path, n_rows=0).columns if not is_described(name)]
+        return write_dataset(data, Path(folder), about, keep, None)
+
     # --- Results
 
     def runs(self) -> "Iterator[Run]":
@@ -402,6 +419,12 @@ class Run:
     def download(self, path: str, to: str | Path) -> Path:
         """Write one of the files of `get("files/")`, such as `package.zip`."""
         return self.site.download(f"runs/{self.run_id}/files/{path}", to)
+
+
+def _questions(found: list[Json]) -> list[Question]:
+    """Return the questions of a datasheet that a site sent."""
+    names = [field.name for field in fields(Question)]
+    return [Question(**{name: question[name] for name in names}) for question in found]
 
 
 def _pauses(longest_wait_s: float = math.inf) -> Iterator[float]:

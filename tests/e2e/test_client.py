@@ -156,10 +156,16 @@ def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_pa
         assert [
             dict(row, **stored) for row, stored in zip(systems, report["summary"]["systems"], strict=True)
         ] == systems
+        published = campaign.to_hf(tmp_path / "published", license="cc0-1.0", repository="lab/sentences")
+        card = (published / "README.md").read_text()
+        assert 'pretty_name: "Sentences"' in card
+        assert "Which experiment is this form being completed for?" in card
         assert run.download("package.zip", tmp_path / "package.zip").read_bytes().startswith(b"PK")
 
         here = analyse(answered, report["settings"])
         assert here.findings == report["findings"]
+        rated = analyse(published / "responses.parquet", report["settings"])
+        assert (rated.systems.rows, rated.workers["worker"]) == (here.systems.rows, here.workers["worker"])
         scores = {row["system"]: row["score"] for row in report["summary"]["systems"]}
         assert dict(zip(here.systems["system"], here.systems["score"], strict=True)) == pytest.approx(scores)
 

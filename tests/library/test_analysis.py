@@ -39,8 +39,8 @@ def result() -> ev.Analysis:
 
 
 @pytest.mark.parametrize("module", [analysis, data, frames, measures, planning], ids=lambda module: module.__name__)
-def test_examples_of_docstrings_run(module: ModuleType) -> None:
-    found = doctest.testmod(module, extraglobs={"SCORES": SCORES}, optionflags=doctest.ELLIPSIS)
+def test_examples_of_docstrings_run(module: ModuleType, tmp_path: Path) -> None:
+    found = doctest.testmod(module, extraglobs={"SCORES": SCORES, "FOLDER": tmp_path}, optionflags=doctest.ELLIPSIS)
     assert found.attempted and not found.failed
 
 

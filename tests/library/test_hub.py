@@ -1,13 +1,17 @@
 """Datasets of the Hugging Face Hub: read by name, with the package datasets, from folders where it keeps none."""
 
+import json
 from pathlib import Path
 
 import datasets
 import pandas
 import pytest
+import yaml
 
 import evalsite as ev
+from tests.library.test_four_ways import settings_of
 from tests.library.test_sources import ROWS
+from tests.methods.test_by_groups import PROTOCOLS, rows_of
 
 READ = "4 raters judged 10 outputs of 2 systems with levels 2 to 5."
 
@@ -83,3 +87,83 @@ def test_splits_and_files_that_are_missing_are_said(hub: Path) -> None:
 
 def test_a_hub_that_does_not_answer_is_said(hub: Path) -> None:
     refuse("hf://lab/ratings", "no_connection", "The Hub does not answer")
+
+
+# --- Writing
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_written_gives_the_same_results_again(protocol: str, hub: Path) -> None:
+    settings = settings_of(protocol)
+    data = ev.read(list(rows_of(protocol)), settings)
+    folder = data.to_hf(hub / "lab/responses", keep=["domain"])
+
+    table = datasets.load_dataset(str(folder), split="train")
+    again = ev.read("hf://lab/responses", settings)
+    assert table.num_rows == again.table().num_rows > 0
+    assert ev.analyse(again, brief=True).to_json() == ev.analyse(data, brief=True).to_json()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_nothing_that_is_written_names_a_worker(protocol: str, hub: Path) -> None:
+    rows = [
+        {name: f"Ann {cell} Smith" if name in ("worker", "rater") else cell for name, cell in row.items()}
+        for row in rows_of(protocol)
+    ]
+    folder = ev.read(rows, settings_of(protocol)).to_hf(hub / "folder")
+    texts = [datasets.load_dataset(str(folder), split="train").to_pandas().to_csv()]
+    texts += [(folder / name).read_text() for name in ("README.md", "croissant.json")]
+    assert not any("Ann" in text or "Smith" in text for text in texts)
+
+
+def test_raters_who_are_columns_are_not_named(hub: Path) -> None:
+    rows = [{"item": k, "system": s, "Ann": 1 + k % 5, "Bo": 1 + (k + 1) % 5} for k in range(6) for s in ("x", "y")]
+    data = ev.read(rows, shape="raters")
+    table = datasets.load_dataset(str(data.to_hf(hub / "folder")), split="train")
+    assert set(table.column_names) == {"worker", "source", "system", "score"}
+    assert len(set(table["worker"])) == 2 and not {"Ann", "Bo"} & set(table["worker"])
+
+
+def test_one_key_gives_a_worker_the_same_hash_and_no_key_another_each_time(hub: Path) -> None:
+    data = ev.read(ROWS)
+    keys = ("a", "a", "b", "", "")
+    folders = [data.to_hf(hub / str(k), key=key) for k, key in enumerate(keys)]
+    names = [frozenset(datasets.load_dataset(str(folder), split="train")["worker"]) for folder in folders]
+    assert names[0] == names[1]
+    assert len(set(names)) == 4
+
+
+def test_the_card_says_what_the_hub_and_people_ask(hub: Path) -> None:
+    answers = {"2.3": "5. machine translation", "2.5": "German and French", "1.3.2.1": "Ada Lovelace"}
+    questions = [
+        {"number": number, "question": "?", "answer": answer, "origin": "researcher", "to_write": None}
+        for number, answer in answers.items()
+    ]
+    open_one = {"number": "2.4", "question": "Left open?", "answer": None, "origin": "open", "to_write": "Names."}
+    sheet = {"sections": [{"number": "2", "title": "Evaluated systems", "questions": [*questions, open_one]}]}
+    (hub / "datasheet.json").write_text(json.dumps(sheet))
+    folder = ev.read(ROWS).to_hf(
+        hub / "folder", name='Ratings: "news"', license="cc-by-4.0", datasheet=hub / "datasheet.json"
+    )
+    front, card = (folder / "README.md").read_text().split("\n---\n")
+    said = yaml.safe_load(front.removeprefix("---\n"))
+    assert said.pop("configs")[0]["config_name"] == "default"
+    assert said == {
+        "license": "cc-by-4.0",
+        "pretty_name": 'Ratings: "news"',
+        "language": ["de", "fr"],
+        "task_categories": ["translation"],
+        "size_categories": ["n<1K"],
+        "tags": ["human-evaluation", "croissant"],
+    }
+    assert READ in card and "5. machine translation" in card and "Left open?" not in card
+    assert [line.partition(" ")[0] for line in card.splitlines() if line.startswith("#")] == ["#", "##", "###"]
+    about = json.loads((folder / "croissant.json").read_text())
+    assert about["creator"] == [{"@type": "Person", "name": "Ada Lovelace"}]
+    assert about["inLanguage"] == ["de", "fr"]
+
+
+def test_a_column_that_is_not_there_is_not_kept(hub: Path) -> None:
+    with pytest.raises(ev.DomainError, match="no column “domain”"):
+        ev.read(ROWS).to_hf(hub / "folder", keep=["domain"])
+    assert not (hub / "folder").exists()

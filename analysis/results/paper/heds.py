@@ -361,6 +361,21 @@ def to_document(name: str, sections: Sequence[Section]) -> dict[str, Any]:
     }
 
 
+def of_document(document: Mapping[str, Any]) -> list[Section]:
+    """Return the sheet that `to_document` wrote; raise KeyError for what is none."""
+    return [
+        Section(
+            section["number"],
+            section["title"],
+            [
+                Question("", q["number"], q["question"], q["answer"] or "", q["to_write"] or "", q["origin"])
+                for q in section["questions"]
+            ],
+        )
+        for section in document["sections"]
+    ]
+
+
 _MARKDOWN = re.compile(r"([\\`*_\[\]{}<>$&@~^|!]|^\s*[#=]+)", re.MULTILINE)
 
 
