@@ -21,7 +21,7 @@ test: lint
 FUZZED := tests/api/test_fuzz.py tests/test_form_fuzz.py tests/test_damaged_files.py
 DRAWN := tests/e2e/test_browser_protocols.py tests/e2e/test_all_pages.py
 
-suite: .venv/test
+suite: .venv/test .tools/ready
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FUZZED) $(DRAWN))
 
 # What failed last, with the seed that it failed with.
@@ -48,6 +48,12 @@ seeds: .venv/test
 # The pictures of the guides, from the pages as they are.
 pictures: .venv/test
 	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
+
+# Tools that the site does not need: what a wheel holds (CycloneDX), and a validator of Croissant metadata.
+.tools/ready: Makefile
+	$(PYTHON) -m venv .tools
+	.tools/bin/python -m pip install --quiet cyclonedx-bom==7.5.0 "mlcroissant[parquet]==1.1.1"
+	@touch $@
 
 # Known vulnerabilities of the versions in constraints.txt. The tool has an environment of its own: the site needs none of it.
 audit: .audit/ready
@@ -91,4 +97,4 @@ format: .venv/test
 	@touch $@ .venv/demo
 
 clean:
-	rm -rf .venv .audit var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .audit .tools var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,5 +1,6 @@
 """The replication package: ratings, protocol and results, so that anyone can run the analysis again."""
 
+import csv
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +23,10 @@ from analysis.results.reading import printed
 from analysis.results.result import Result
 from analysis.results.stored import document_of
 from analysis.stats.ratings import Codes, Floats
+from campaigns.contracts.columns import column
 from campaigns.design.composition import KINDS
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS
+from evalsite.lib.tables import croissant
 from evalsite.lib.tables.writing import neutralise, write_csv
 from evalsite.lib.version import __version__
 
@@ -36,6 +39,7 @@ Replication package
 summary.json    the results
 report.json     everything that was computed
 tables/         the results as CSV and LaTeX
+croissant.json  what the columns of the tables of responses mean, as Croissant metadata for catalogues and loaders
 {texts}
 With evalsite {version} (pipx install evalsite=={version}) this command, in this folder, prints summary.json and writes
 the tables again, both byte for byte (on another kind of processor some numbers may differ in their last digits):
@@ -53,6 +57,7 @@ TEXTS = {
     "paper.txt": "methods, results and data statement in sentences",
 }
 """What the package of a campaign says in words, by file."""
+_AT_ONCE = 1 << 20
 _CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
@@ -69,7 +74,7 @@ class Package:
     `result`: the anonymous one; `responses`: the name of the file that `write` writes; `texts`: what the package of a
     campaign says in words, a content for each name of `TEXTS`; `metrics`: what metrics say of outputs;
     `source_words`: how long the texts of sources are; `tables`: name, header and rows of further files; `settings`: how
-    the responses are analysed, if that is not what the report says.
+    the responses are analysed, if that is not what the report says; `title`: what metadata call it.
     """
 
     result: Result
@@ -80,6 +85,7 @@ class Package:
     source_words: Sequence[SourceWords] = ()
     tables: Sequence[tuple[str, Sequence[str], Sequence[tuple[Any, ...]]]] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
 
     def save(self, path: Path) -> None:
         """Write the package as a zip file."""
@@ -113,6 +119,21 @@ class Package:
                     _write_scores(stream, self.metrics)
             for name, content in table_files(self.result):
                 package.writestr(f"tables/{name}", content)
+        self._describe(path, [self.responses, *described])
+
+    def _describe(self, path: Path, names: Sequence[str]) -> None:
+        """Add the metadata of tables, as they are in the package."""
+        with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as package:
+            files = []
+            for name in names:
+                with package.open(name) as stream:
+                    header = next(csv.reader(io.TextIOWrapper(stream, "utf-8", newline="")))
+                with package.open(name) as stream:
+                    digest = croissant.sha256_of(iter(lambda stream=stream: stream.read(_AT_ONCE), b""))  # type: ignore[misc]
+                files.append(croissant.DescribedFile(name, [column(each) for each in header], digest))
+            description = f"Responses and results of “{self.title}”." if self.title else "Responses and their results."
+            about = croissant.About(self.title or "Replication package", description)
+            package.writestr(croissant.FILE, dump_json(croissant.describe(about, files)))
 
 
 def write_package(
@@ -123,6 +144,7 @@ def write_package(
     *,
     study: Study,
     source_words: Sequence[SourceWords] = (),
+    title: str = "",
 ) -> None:
     """Write the replication package of a study; `names` has a name for every worker of the ratings and of the chats.
 
@@ -130,7 +152,8 @@ def write_package(
     """
     settings = dict(result.own["settings"]) | {"criteria": [criterion.to_json() for criterion in study.asked]}
     tables, write = _more_files(study, names), partial(write_ratings, study=study, names=names)
-    Package(result, "ratings.csv", write, texts or {}, study.metrics, source_words, tables, settings).save(path)
+    package = Package(result, "ratings.csv", write, texts or {}, study.metrics, source_words, tables, settings, title)
+    package.save(path)
 
 
 def _describe_test(test: Mapping[str, Any]) -> str:
@@ -167,9 +190,9 @@ def write_ratings(stream: IO[bytes], study: Study, names: Mapping[str, str]) -> 
         columns["source"] = _labels(ratings.source[item], loaded.sources)
     if loaded.replies:
         columns["turn"] = _labels(turn, loaded.replies.turns)
-    for name, column in loaded.attributes.items():
+    for name, attribute in loaded.attributes.items():
         if name not in columns:
-            columns[name] = _labels(column.codes[item], column.labels)
+            columns[name] = _labels(attribute.codes[item], attribute.labels)
     pyarrow.csv.write_csv(pa.table(columns), stream)
 
 

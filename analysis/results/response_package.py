@@ -52,13 +52,14 @@ def write_responses_package(
     table: Table,
     metrics: SegmentScores | None = None,
     source_words: Sequence[SourceWords] = (),
+    title: str = "",
 ) -> None:
     """Write the replication package of responses; `names` has a name for every worker of the table.
 
     The rest is as of `Package`.
     """
     write = partial(_write_responses, table=table, names=names)
-    Package(result, "responses.csv", write, texts, metrics, source_words).save(path)
+    Package(result, "responses.csv", write, texts, metrics, source_words, title=title).save(path)
 
 
 def _write_responses(stream: IO[bytes], table: Table, names: Mapping[str, str]) -> None:

@@ -1,5 +1,8 @@
 """The files of the export page, by name: what each is made of, streamed."""
 
+import csv
+import io
+import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,14 +27,17 @@ from annotation.export.tables import TABLES, list_tables, table_of
 from annotation.models import Response
 from annotation.monitoring.progress import get_totals
 from annotation.worker_names import NameWorker, hashed_name, real_name
+from campaigns.contracts.columns import column
 from campaigns.contracts.protocol import Scope
 from campaigns.methods import methods
 from campaigns.models import Campaign
+from evalsite.lib.tables import croissant
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
 _TSV = "text/tab-separated-values; charset=utf-8"
 _PARQUET, _MARKDOWN = "application/vnd.apache.parquet", "text/markdown; charset=utf-8"
-MEDIA_TYPES = tuple(each.partition(";")[0] for each in (_CSV, _TSV, _JSON_LINES, _PARQUET, _MARKDOWN))
+_JSON = "application/json"
+MEDIA_TYPES = tuple(each.partition(";")[0] for each in (_CSV, _TSV, _JSON_LINES, _PARQUET, _MARKDOWN, _JSON))
 """What the files of a campaign are."""
 
 
@@ -141,6 +147,26 @@ def _consent_text(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     yield campaign.consent.encode()
 
 
+def _croissant_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
+    """Yield what the tables of finished HITs are, by the columns that they would have now."""
+    tables = [
+        croissant.DescribedFile(name, [column(each) for each in _header(campaign, name)])
+        for name in list_files(campaign)
+        if name.endswith((".csv", ".tsv"))
+    ]
+    closed = campaign.closed_at.date().isoformat() if campaign.closed_at else ""
+    about = croissant.About(campaign.name, f"What workers answered in “{campaign.name}”.", published=closed)
+    yield json.dumps(croissant.describe(about, tables), ensure_ascii=False, indent=2).encode()
+
+
+def _header(campaign: Campaign, name: str) -> list[str]:
+    """Return the columns of a table; its first rows are read for it."""
+    download = find_download(campaign, name)
+    assert download is not None
+    first = next(download.pieces(campaign, ExportChoice())).decode()
+    return next(csv.reader(io.StringIO(first, newline=""), delimiter="\t" if name.endswith(".tsv") else ","))
+
+
 _IN_OTHER_FILES = {"scores": "ratings.csv", "spans": "mqm.tsv"}  # which have more
 _CONSENT = Download(_MARKDOWN, _consent_text)
 _DOWNLOADS = {
@@ -153,6 +179,7 @@ _DOWNLOADS = {
     "dialogues.csv": Download(_CSV, _dialogues_csv, is_of_chats=True),
     "transcripts.jsonl": Download(_JSON_LINES, _transcripts_json, is_of_chats=True),
     "mqm.tsv": Download(_TSV, _mqm_tsv, "spans"),
+    croissant.FILE: Download(_JSON, _croissant_json),
 }
 _TABLES = {f"{name}.csv": _table(name) for name in TABLES if name not in _IN_OTHER_FILES}
 

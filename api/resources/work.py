@@ -191,8 +191,8 @@ class Export(Resource):
 
     @operation(Scope.READ, filters=ExportForm, media_type=MEDIA_TYPES)
     def get(self, request: ApiRequest, campaign: Campaign, name: str) -> StreamingHttpResponse:
-        """Stream ratings.csv, ratings.jsonl, ratings.parquet, assignments.csv, items.csv, events.jsonl, of live
-        campaigns dialogues.csv or transcripts.jsonl, or the tables of other responses, such as votes.csv."""
+        """Stream ratings.csv, ratings.jsonl, ratings.parquet, assignments.csv, items.csv, events.jsonl, croissant.json,
+        of live campaigns dialogues.csv or transcripts.jsonl, or the tables of other responses, such as votes.csv."""
         wanted = cleaned(ExportForm(request.query_params))
         if (download := find_download(campaign, name)) is None:
             raise Http404

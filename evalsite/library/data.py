@@ -137,7 +137,13 @@ class Data:
         """
         sheet = of_document(json.loads(Path(datasheet).read_text("utf-8"))) if datasheet else []
         about = Publication(name or self.path.stem, license, task, languages, creators, repository, sheet)
-        return write_dataset(self, Path(folder), about, keep, key or new_key())
+        return self.publish(folder, about, keep, key or new_key())
+
+    def publish(self, folder: str | Path, about: Publication, keep: Collection[str], key: str) -> Path:
+        """Write what `to_hf` writes; without a key workers keep their names, which must be hashes."""
+        sentence, scale = self.reading.sentence if self.reading else "", self.settings.scale
+        how = f'"{self.method}"' + (f", scale=({scale[0]:g}, {scale[1]:g})" if scale else "")
+        return write_dataset(self.table(keep), Path(folder), about, sentence=sentence, how=how, key=key)
 
     def with_method(self, method: Method | None) -> "Data":
         """Return the same responses, read for a method; unchanged for None, and for the one they were read for."""

@@ -4,20 +4,17 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.results.paper import heds
 from campaigns.contracts.columns import column
 from evalsite.lib.tables import Table
 from evalsite.lib.tables.croissant import FILE, About, Column, DescribedFile, Holds, describe, sha256_of
-
-if TYPE_CHECKING:
-    from evalsite.library.data import Data
 
 RESPONSES, CARD = "responses.parquet", "README.md"
 _WORKERS, _ASSIGNMENT = ("worker", "rater"), "assignment"
@@ -88,20 +85,20 @@ class Publication:
         )
 
 
-def write_dataset(data: "Data", folder: Path, publication: Publication, keep: Collection[str], key: str | None) -> Path:
+def write_dataset(answers: Any, folder: Path, publication: Publication, *, sentence: str, how: str, key: str) -> Path:
     """Write responses, card and metadata into a folder; return its path.
 
-    `keep`: further columns of the file; `key`: by which workers' names are hashed, None where they are hashes already.
+    `answers`: what `long_table` returns; `sentence`: what they are; `how`: what `read` is given with them in Python;
+    `key`: by which workers' names are hashed, "" where they are hashes already.
     """
     import pyarrow.parquet
 
-    table = _anonymous(data.table(keep), key)
+    table = _anonymous(answers, key)
     folder.mkdir(parents=True, exist_ok=True)
     pyarrow.parquet.write_table(table, folder / RESPONSES)
     columns = [_described(name, table.schema.field(name).type) for name in table.column_names]
-    sentence = data.reading.sentence if data.reading else ""
     about = publication.completed
-    (folder / CARD).write_text(_card(data, about, sentence, columns, table.num_rows), "utf-8")
+    (folder / CARD).write_text(_card(about, sentence, how, columns, table.num_rows), "utf-8")
     file = DescribedFile(RESPONSES, columns, sha256_of([(folder / RESPONSES).read_bytes()]))
     known = About(
         about.name,
@@ -147,7 +144,7 @@ def _typed(labels: Sequence[str], holds: Holds) -> list[Any]:
     return [None if number is None else int(number) for number in numbers] if is_whole else numbers
 
 
-def _anonymous(table: Any, key: str | None) -> Any:
+def _anonymous(table: Any, key: str) -> Any:
     """Return a table with workers named by keyed hashes, and assignments numbered: their names may hold a worker's."""
     import pyarrow as pa
 
@@ -159,7 +156,7 @@ def _anonymous(table: Any, key: str | None) -> Any:
         width = len(str(len(known)))
         if name == _ASSIGNMENT:
             new = {cell: f"a{k:0{width}d}" for k, cell in enumerate(known, start=1)}
-        elif key is None:
+        elif not key:
             new = {cell: cell for cell in known}
         else:
             new = {cell: f"w{k:0{width}d}-{_hash(str(cell), key)}" for k, cell in enumerate(known, start=1)}
@@ -187,7 +184,7 @@ def _described(name: str, arrow_type: Any) -> Column:
     return replace(known, holds=Holds.NUMBER if pa.types.is_floating(arrow_type) else Holds.TEXT)
 
 
-def _card(data: "Data", about: Publication, sentence: str, columns: Sequence[Column], n_rows: int) -> str:
+def _card(about: Publication, sentence: str, how: str, columns: Sequence[Column], n_rows: int) -> str:
     """Return the card: what the Hub finds data sets by, as YAML, and what people read."""
     front: dict[str, Any] = {
         "license": about.license or "unknown",
@@ -198,7 +195,6 @@ def _card(data: "Data", about: Publication, sentence: str, columns: Sequence[Col
         "tags": ["human-evaluation", "croissant"],
         "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": RESPONSES}]}],
     }
-    scale = f", scale=({data.settings.scale[0]:g}, {data.settings.scale[1]:g})" if data.settings.scale else ""
     sections = [replace(each, questions=[q for q in each.questions if not q.is_open]) for each in about.datasheet]
     sheet = heds.to_markdown(about.name, [each for each in sections if each.questions]) if about.datasheet else ""
     return _CARD.format(
@@ -208,7 +204,7 @@ def _card(data: "Data", about: Publication, sentence: str, columns: Sequence[Col
         file=RESPONSES,
         columns="\n".join(f"| `{each.name}` | {each.meaning} |" for each in columns),
         repository=about.repository or "OWNER/NAME",
-        how=f'"{data.method}"{scale}',
+        how=how,
         datasheet=f"\n#{sheet.replace(chr(10) + '#', chr(10) + '##')}" if sheet else "",
     )
 

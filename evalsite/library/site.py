@@ -19,7 +19,7 @@ from campaigns.contracts.columns import is_described
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import preview
 from evalsite.library.data import Data, read
-from evalsite.library.publishing import Publication, write_dataset
+from evalsite.library.publishing import Publication
 from evalsite.library.sources import Folder, as_file
 
 Json = dict[str, Any]
@@ -350,7 +350,7 @@ class Campaign:
         sections = [Section(part["number"], part["title"], _questions(part["questions"])) for part in sheet["parts"]]
         about = Publication(self.get()["name"], license, repository=repository, datasheet=sections, **more)
         keep = [name for name in preview(data.path, n_rows=0).columns if not is_described(name)]
-        return write_dataset(data, Path(folder), about, keep, None)
+        return data.publish(folder, about, keep, key="")
 
     # --- Results
 

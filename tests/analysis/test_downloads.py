@@ -33,6 +33,7 @@ from annotation.models import Response
 from evalsite.accounts.models import User
 from tests.analysis.campaigns import analysed, rated_campaign
 from tests.analysis.conftest import CAREFUL, finish, ratings_csv
+from tests.croissant import records_by
 from tests.results import tables_of
 
 ROOT = Path(django_settings.BASE_DIR)
@@ -260,6 +261,20 @@ def test_the_package_of_odd_names_gives_its_results_again(owner_client: Client, 
     again.write_bytes(again.read_bytes()[:-2])
     with pytest.raises(AssertionError, match=r"systems\.csv"):
         assert_same_tables(tmp_path / "package")
+
+
+def test_the_package_says_what_its_tables_are(done: AnalysisRun, owner_client: Client, tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(as_downloaded(owner_client, done))) as package:
+        package.extractall(tmp_path)
+    with (tmp_path / "ratings.csv").open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert json.loads((tmp_path / "croissant.json").read_text())["name"] == done.ratings_file.title
+    records = records_by(tmp_path / "croissant.json")["ratings"]
+    assert [row["worker"] for row in records] == [row["worker"] for row in rows]
+    assert [float(row["score"]) for row in records] == [float(row["score"]) for row in rows]
+    (tmp_path / "ratings.csv").write_text("worker\n")
+    with pytest.raises(AssertionError, match="Hash of downloaded file"):
+        records_by(tmp_path / "croissant.json")
 
 
 def test_the_package_holds_what_the_report_says(done: AnalysisRun, owner_client: Client) -> None:

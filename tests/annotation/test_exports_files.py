@@ -15,27 +15,35 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from analysis.data.dialogues.rows import CHAT_COLUMNS, WEIGHT, WORK_COLUMNS
 from analysis.data.ratings.loading import LoadedRatings, load_ratings
+from analysis.data.ratings.sources import SOURCE_COLUMNS
 from analysis.results.anonymity import anonymise
+from annotation.chat.exports import DIALOGUE_COLUMNS
 from annotation.export.encoding import csv_pieces, parquet_pieces
 from annotation.export.rows import (
     ALL_STATES,
     ASSIGNMENT_COLUMNS,
     ITEM_COLUMNS,
     RATING_COLUMNS,
+    REPLY_SCORE_COLUMNS,
     iter_assignments,
     iter_items,
     iter_ratings,
     iter_scores,
 )
+from annotation.export.tables import TABLES
 from annotation.models import Assignment, Event, Response
 from annotation.worker_names import hashed_name, real_name
+from campaigns.contracts.attributes import DRAW_WEIGHT, OF_RATERS
+from campaigns.contracts.columns import is_described
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
 from evalsite.lib.tables.writing import write_csv
 from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
 from tests.conftest import make_owner
+from tests.croissant import records_by
 from tests.databases import on_both, on_sqlite
 
 pytestmark = on_sqlite
@@ -339,3 +347,30 @@ def test_pieces_are_made_as_they_are_asked_for() -> None:
     assert n_read == 1_000
     next(parquet_pieces(pa.schema([("n", pa.int64())]), rows()))
     assert n_read == 50_000
+
+
+# --- What the files are
+
+
+def test_metadata_describe_every_table_by_its_columns(campaign: Campaign, owner_client: Client, tmp_path: Path) -> None:
+    campaign.sources.update(attribute_values={"domain": "news"})
+    for name in (*FILES, "croissant.json"):
+        (tmp_path / name).write_bytes(sent(owner_client, campaign, name))
+    metadata = json.loads((tmp_path / "croissant.json").read_text())
+    assert metadata["name"] == campaign.name
+    assert metadata["isLiveDataset"]
+
+    tables = records_by(tmp_path / "croissant.json")
+    assert set(tables) == {"ratings", "assignments", "items"}
+    for name, records in tables.items():
+        rows = rows_in((tmp_path / f"{name}.csv").read_bytes())
+        assert len(records) == len(rows) > 0
+        assert [set(record) for record in records] == [set(row) for row in rows]
+    assert "domain" in tables["ratings"][0]
+
+
+def test_every_column_of_a_file_has_a_meaning() -> None:
+    columns = {*RATING_COLUMNS, *ASSIGNMENT_COLUMNS, *ITEM_COLUMNS, *DIALOGUE_COLUMNS, *REPLY_SCORE_COLUMNS}
+    columns |= {name for table in TABLES.values() for name in table.columns}
+    columns |= {*CHAT_COLUMNS, *WORK_COLUMNS, WEIGHT, *SOURCE_COLUMNS, DRAW_WEIGHT, OF_RATERS, "metric"}
+    assert {name for name in columns if not is_described(name)} == set()

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import evalsite as ev
+from tests.croissant import records_by
 from tests.library.test_four_ways import settings_of
 from tests.library.test_sources import ROWS
 from tests.methods.test_by_groups import PROTOCOLS, rows_of
@@ -161,6 +162,13 @@ def test_the_card_says_what_the_hub_and_people_ask(hub: Path) -> None:
     about = json.loads((folder / "croissant.json").read_text())
     assert about["creator"] == [{"@type": "Person", "name": "Ada Lovelace"}]
     assert about["inLanguage"] == ["de", "fr"]
+
+
+def test_the_metadata_describe_every_column(hub: Path) -> None:
+    folder = ev.read(ROWS).to_hf(hub / "folder")
+    table = datasets.load_dataset(str(folder), split="train")
+    [(name, records)] = records_by(folder / "croissant.json").items()
+    assert (name, len(records), list(records[0])) == ("responses", len(table), table.column_names)
 
 
 def test_a_column_that_is_not_there_is_not_kept(hub: Path) -> None:

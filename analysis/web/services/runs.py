@@ -233,7 +233,7 @@ def _analyse_study(run: AnalysisRun, settings: AnalysisSettings, on_stage: Stage
     result = as_result(report(study, first))
     result = with_answers(Asked(method, data, settings, result, data.metrics, source_words), on_stage)
     workers = {*loaded.workers, *(dialogues.workers if dialogues else ())}
-    write = partial(write_package, study=study, source_words=source_words)
+    write = partial(write_package, study=study, source_words=source_words, title=_title(run))
     return _Analysed(result, workers, write)
 
 
@@ -253,8 +253,13 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
     before = [Notice(each.message, each.code, each.count) for each in _said_before(run)]
     result = replace(result, warnings=[*before, *result.warnings])
     workers = {*workers_in(table), *(row.worker for row in result.workers)}
-    write = partial(write_responses_package, table=table, metrics=metrics, source_words=source_words)
+    write = partial(write_responses_package, table=table, metrics=metrics, source_words=source_words, title=_title(run))
     return _Analysed(result, workers, write)
+
+
+def _title(run: AnalysisRun) -> str:
+    campaign = run.ratings_file.campaign
+    return campaign.name if campaign else run.ratings_file.title
 
 
 # How a method's runs are analysed that need more than their file.
