@@ -1,5 +1,8 @@
 # evalsite in one container: by default with SQLite and its jobs in the web process. docker-compose.yml has the rest.
-FROM python:3.12-slim
+ARG BASE=python:3.12-slim
+FROM $BASE
+# The time of the commit, where `make image` builds: files that are made here have it.
+ARG SOURCE_DATE_EPOCH
 
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

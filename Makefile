@@ -3,12 +3,13 @@ PYTHON ?= python3
 PORT ?= 8000
 HOST ?= 127.0.0.1
 WORKERS ?= auto
+BASE ?= python:3.12-slim
 BIN := .venv/bin
 
 # Tests start many processes: each compiles only what the one before has not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite again audit faults fuzz pages pictures seeds check checks lint format clean
+.PHONY: demo test suite again release installation image audit faults fuzz pages pictures seeds check checks lint format clean
 
 demo: .venv/demo
 	$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
@@ -54,6 +55,23 @@ pictures: .venv/test
 	$(PYTHON) -m venv .tools
 	.tools/bin/python -m pip install --quiet cyclonedx-bom==7.5.0 "mlcroissant[parquet]==1.1.1"
 	@touch $@
+
+# Of the present commit, in dist: sdist, wheel, SBOM, its changes, SHA-256 of each; then the image, where Docker runs.
+# Two builds give the same bytes. The version is that of a tag such as v1.2.3, or a development version.
+release: .venv/test .tools/ready
+	$(BIN)/python .ci/release
+	@if docker info > /dev/null 2>&1; then $(MAKE) --no-print-directory image; else echo 'NO IMAGE: Docker does not run here.'; fi
+
+# The demo of the present version, which later versions are tested to upgrade. Run it on a release, then commit it.
+installation: .venv/test
+	KEEP_BACKUP=$(CURDIR)/tests/data/installations/v$$($(BIN)/python .ci/release --version).zip $(BIN)/python -m pytest tests/test_wheel.py -k backed_up
+
+# Needs a builder of BuildKit 0.13 (docker buildx create --use). The same bytes again only from the same base, so name
+# its digest: BASE=python@sha256:…
+image:
+	@mkdir -p dist
+	git archive HEAD | docker buildx build --build-arg SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) --build-arg BASE=$(BASE) \
+		--provenance=false --output type=oci,dest=dist/evalsite-image.tar,rewrite-timestamp=true -
 
 # Known vulnerabilities of the versions in constraints.txt. The tool has an environment of its own: the site needs none of it.
 audit: .audit/ready

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,16 @@ execute_run(run=run, on_stage=lambda stage: None, saving=transaction.atomic)
 print(run.folder, Response.objects.count(), sorted(set(Criterion.objects.values_list("response", "scope"))))
 """
 
+# Reads every stored result as pages do.
+READ = """
+from analysis.models import AnalysisRun
+from annotation.models import Response
+
+runs = AnalysisRun.objects.exclude(report=None)
+assert all(run.result.summary.systems for run in runs)
+print(len(runs), Response.objects.count())
+"""
+
 # The stored results were made where matrices are multiplied by AVX-512: other processors round last digits otherwise.
 HAS_KERNELS_OF_BEFORE = float(np.linalg.norm(np.cbrt(np.arange(1.0, 1001)))).hex() == "0x1.ea19f6a185479p+7"
 
@@ -49,6 +60,35 @@ def manage(data: Path, *command: str, script: str = "") -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def restored(backup: Path, folder: Path) -> Path:
+    """Return an installation with what a release had, as its backup is restored; its stored results can be read."""
+    manage(folder, "restore", str(backup), "--verbosity=0")
+    n_results, n_responses = map(int, manage(folder, "shell", "--verbosity=0", "-c", READ).split())
+    assert n_results > 0 and n_responses > 0
+    return folder
+
+
+def lacking(tags: Iterable[str]) -> list[str]:
+    """Return the releases whose installation is not among those that are upgraded here."""
+    return [tag for tag in tags if not (INSTALLATIONS / f"{tag}.zip").exists()]
+
+
+def test_every_earlier_release_has_an_installation_to_upgrade() -> None:
+    """`make installation` of a release writes it; the release itself cannot have it yet."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    found = subprocess.run(
+        ["git", "-C", ROOT, "tag", "--list", "v[0-9]*", "--merged", "HEAD~1"], capture_output=True, text=True
+    )
+    assert lacking(found.stdout.split()) == []
+    assert lacking(["before_response_kinds", "v0.0.0"]) == ["v0.0.0"]
+
+
+@pytest.mark.parametrize("backup", sorted(INSTALLATIONS.glob("v*.zip")), ids=lambda path: path.stem)
+def test_installations_of_releases_are_upgraded(backup: Path, tmp_path: Path) -> None:
+    restored(backup, tmp_path)
 
 
 def holds(report: object, before: object) -> bool:
@@ -92,6 +132,12 @@ def test_results_of_ratings_that_became_responses_are_the_same_bytes(before_resp
     for name in tables:
         table, before = ((folder / "tables" / name).read_bytes() for folder in (found, before_response_kinds))
         assert table == before if HAS_KERNELS_OF_BEFORE else holds(_cells(table), _cells(before)), name
+
+
+def test_what_it_became_is_restored_from_its_backup(before_response_kinds: Path, tmp_path: Path) -> None:
+    manage(before_response_kinds, "migrate", "--verbosity=0")
+    manage(before_response_kinds, "backup", str(tmp_path / "v.zip"))
+    assert (restored(tmp_path / "v.zip", tmp_path / "restored") / "db.sqlite3").exists()
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,8 @@ def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
     assert not rows(data, "SELECT kind FROM jobs_job WHERE status != 'succeeded'")
     wait_until(lambda: rows(data, "SELECT * FROM jobs_workerheartbeat"), 60, "the server runs jobs")
     installed.run("backup", str(tmp_path / "backup.zip"))
+    if kept := os.environ.get("KEEP_BACKUP"):  # `make installation`
+        shutil.copy(tmp_path / "backup.zip", kept)
     restored = tmp_path / "restored"
     assert "Restored" in installed.run("restore", str(tmp_path / "backup.zip"), EVALSITE_DATA=str(restored))
     assert contents(restored) == contents(data)

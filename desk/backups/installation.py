@@ -1,6 +1,7 @@
 """Backing an installation up while it runs, and restoring one that does not."""
 
 import hashlib
+import math
 import os
 import re
 import shutil
@@ -128,15 +129,17 @@ def _check_version(origin: Origin) -> None:
     known = {*loader.disk_migrations, *loader.replacements}
     apps = {app for app, _ in known}
     unknown = [f"{app}.{name}" for app, name in origin.migrations if app in apps and (app, name) not in known]
-    if unknown or _numbers(origin.evalsite) > _numbers(__version__):
+    if unknown or _order(origin.evalsite) > _order(__version__):
         text = f"A newer version made this backup (evalsite {origin.evalsite}; this is {__version__})."
         if unknown:
             text += f" Its database has changes that this version does not know: {', '.join(unknown[:3])}."
         raise DomainError("backup_newer", f"{text} Install that version or a later one, then restore.")
 
 
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]
+def _order(version: str) -> tuple[list[int], float]:
+    """Return what versions are compared by: 1.2.0.dev3 comes before 1.2.0."""
+    release, _, dev = version.partition(".dev")
+    return [int(number) for number in re.findall(r"\d+", release)], int(dev) if dev.isdecimal() else math.inf
 
 
 def _check_idle() -> None:

@@ -36,6 +36,7 @@ from evalsite.jobs.services import record_heartbeat
 from evalsite.lib.errors import DomainError
 from evalsite.lib.kept_keys import PURPOSES, derive_key
 from evalsite.lib.media import get_media
+from evalsite.lib.version import __version__
 from tests import databases
 from tests.annotation.open_campaigns import open_campaign, rate_items, scores_for
 from tests.buckets import Bucket
@@ -250,13 +251,30 @@ def media_of(files: dict[str, bytes]) -> str:
         (with_manifest(files=7), "backup_damaged"),
         (with_manifest(format=99), "backup_newer"),
         (with_manifest(evalsite="99.0"), "backup_newer"),
+        (with_manifest(evalsite="99.0.dev3"), "backup_newer"),
         (with_manifest(migrations=[["crowd", "9999_later"]]), "backup_newer"),
         (with_manifest(database="postgresql"), "backup_other_database"),
     ],
-    ids=["changed", "missing", "no manifest", "escaping", "bad manifest", "format", "version", "migration", "kind"],
+    ids=[
+        "changed",
+        "missing",
+        "no manifest",
+        "escaping",
+        "bad manifest",
+        "format",
+        "version",
+        "dev",
+        "migration",
+        "kind",
+    ],
 )
 def test_what_cannot_be_restored_is_refused(backup: Path, change: Any, code: str) -> None:
     assert refused(rewrite(backup, change)) == code
+
+
+def test_a_backup_of_a_development_version_is_restored_by_its_release(backup: Path) -> None:
+    restored = restore_backup(rewrite(backup, with_manifest(evalsite=f"{__version__}.dev999")), NOW, replace=True)
+    assert restored.origin.evalsite == f"{__version__}.dev999"
 
 
 def test_a_cut_archive_is_refused(backup: Path) -> None:
