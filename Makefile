@@ -50,10 +50,10 @@ seeds: .venv/test
 pictures: .venv/test
 	DRAW_PICTURES=1 $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/test_protocol_pictures.py -k draw
 
-# Tools that the site does not need: what a wheel holds (CycloneDX), and a validator of Croissant metadata.
+# Tools that the site does not need: for releases (CycloneDX), a validator of Croissant metadata, uvx.
 .tools/ready: Makefile
 	$(PYTHON) -m venv .tools
-	.tools/bin/python -m pip install --quiet cyclonedx-bom==7.5.0 "mlcroissant[parquet]==1.1.1"
+	.tools/bin/python -m pip install --quiet cyclonedx-bom==7.5.0 "mlcroissant[parquet]==1.1.1" uv==0.13.9
 	@touch $@
 
 # Of the present commit, in dist: sdist, wheel, SBOM, its changes, SHA-256 of each; then the image, where Docker runs.

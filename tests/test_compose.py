@@ -267,6 +267,13 @@ def test_the_image_does_not_run_as_root() -> None:
     assert last_user not in {"root", "0"}
 
 
+def test_the_readme_runs_the_image_that_it_builds_at_the_port_that_it_has() -> None:
+    readme = (ROOT / "README.md").read_text()
+    [tag] = re.findall(r"^docker build --tag (\S+) \.$", readme, re.MULTILINE)
+    [(port, image)] = re.findall(r"^docker run .*--publish \d+:(\d+) (\S+) ", readme, re.MULTILINE)
+    assert (image, port) == (tag, re.findall(r"^EXPOSE (\d+)$", DOCKERFILE, re.MULTILINE)[-1])
+
+
 def test_the_image_gets_every_app_and_no_data() -> None:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     kept = {line.strip("!/") for line in lines if line.startswith("!")}

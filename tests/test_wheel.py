@@ -11,14 +11,16 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from importlib.metadata import version
+from importlib.metadata import requires, version
 from pathlib import Path
 from zipfile import ZipFile
 
 import httpx
 import pytest
+from packaging.requirements import Requirement
 
 from evalsite.lib.folders import APPS
+from evalsite.lib.version import __version__
 from tests.databases import sqlite_copy
 from tests.methods.test_by_groups import N_SOURCES, rows_of
 from tests.services import free_port, site_answers, wait_until
@@ -124,6 +126,25 @@ def demo(installed: Installed, django_db_setup: None, session_folder: Path) -> I
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         process.wait()
+
+
+def test_uvx_runs_the_command(wheel: Path, tmp_path: Path) -> None:
+    program = ROOT / ".tools/bin/uvx"
+    if not program.exists():
+        pytest.skip("uvx is not installed: make .tools/ready")
+    # What the command needs in order to start is in the wheel; the rest would come by the network.
+    needed = [Requirement(line).name for line in requires("evalsite") or []]
+    (tmp_path / "none.txt").write_text("".join(f"{name} ; python_version < '3'\n" for name in needed))
+    environment = {
+        "UV_OVERRIDE": str(tmp_path / "none.txt"),
+        "UV_OFFLINE": "1",
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_TOOL_DIR": str(tmp_path / "tools"),
+    }
+    command = [program, "--python", sys.executable, "--from", wheel, "evalsite", "--version"]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
+    assert done.stdout == f"{__version__}\n", done.stderr
 
 
 def rows(folder: Path, sql: str) -> list[tuple[object, ...]]:

@@ -31,7 +31,8 @@ FENCED = ("console", "sh")
 OF_OTHERS = {
     "pip": "installs from the network; tests/test_wheel.py installs the wheel",
     "pipx": "the same",
-    "docker": "needs Docker; tests/test_compose.py reads the file of services",
+    "uvx": "tests/test_wheel.py",
+    "docker": "needs Docker; tests/test_compose.py reads the files of the image and the services",
     "useradd": "changes the machine",
     "install": "changes the machine",
     "systemctl": "changes the machine",
@@ -219,7 +220,13 @@ def test_a_command_of_the_site_does_what_the_guide_says(
     assert is_simulated == ("simulate" in line)
 
 
-@pytest.mark.parametrize("line", sorted({line for _, line in COMMANDS if line.startswith("evalsite ")}))
+def ours_in(line: str) -> str:
+    """Return our command that a line runs, by itself or by a program that starts others; "" if there is none."""
+    starts = ("evalsite ", "uvx ", "docker run ", "docker compose exec ", "docker compose run ")
+    return f"evalsite {line.rpartition(' evalsite ')[2].removeprefix('evalsite ')}" if line.startswith(starts) else ""
+
+
+@pytest.mark.parametrize("line", sorted({ours for _, line in COMMANDS if (ours := ours_in(line))}))
 def test_options_of_every_command_exist(line: str) -> None:
     name, *arguments = arguments_of(line)
     app = get_commands()[name]
@@ -229,4 +236,4 @@ def test_options_of_every_command_exist(line: str) -> None:
 
 def test_a_wrong_option_is_noticed() -> None:
     with pytest.raises(Exception, match="unrecognized"):
-        test_options_of_every_command_exist("evalsite analyse mine.csv --gone")
+        test_options_of_every_command_exist(ours_in("docker run --rm evalsite evalsite analyse mine.csv --gone"))
