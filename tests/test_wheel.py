@@ -234,6 +234,28 @@ def test_a_package_of_plug_ins_is_found_and_does_what_contracts_promise(installe
     run_pip("--python", str(python), "uninstall", "--yes", "evalsite-thumbs")
 
 
+def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
+    installed: Installed, demo: str, tmp_path: Path
+) -> None:
+    page = httpx.get(f"{demo}/accounts/sign-in/")
+    [style] = {part.partition('"')[0] for part in page.text.split('href="')[1:] if ".css" in part.partition('"')[0]}
+    assert httpx.get(f"{demo}{style}").status_code == 200
+    assert "EVALSITE_DATA" in httpx.get(f"{demo}/help/settings/").text
+    assert "Nothing must be fixed" in installed.run("check")
+
+    data = installed.home / ".local/share/evalsite"
+    assert rows(data, "SELECT protocol, status FROM campaigns_campaign") == [("esa", "closed")]
+    assert not rows(data, "SELECT kind FROM jobs_job WHERE status != 'succeeded'")
+    wait_until(lambda: rows(data, "SELECT * FROM jobs_workerheartbeat"), 60, "the server runs jobs")
+    installed.run("backup", str(tmp_path / "backup.zip"))
+    if kept := os.environ.get("KEEP_BACKUP"):  # `make installation`
+        shutil.copy(tmp_path / "backup.zip", kept)
+    restored = tmp_path / "restored"
+    assert "Restored" in installed.run("restore", str(tmp_path / "backup.zip"), EVALSITE_DATA=str(restored))
+    assert contents(restored) == contents(data)
+    assert (restored / "secret_key").read_text() == (data / "secret_key").read_text()
+
+
 def test_the_lines_that_the_library_was_made_for_run_without_settings(installed: Installed, demo: str) -> None:
     folder = installed.folder / "notebook"
     folder.mkdir()
@@ -263,25 +285,3 @@ def test_the_lines_that_the_library_was_made_for_run_without_settings(installed:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_demo_is_served_and_its_data_are_backed_up_and_restored(
-    installed: Installed, demo: str, tmp_path: Path
-) -> None:
-    page = httpx.get(f"{demo}/accounts/sign-in/")
-    [style] = {part.partition('"')[0] for part in page.text.split('href="')[1:] if ".css" in part.partition('"')[0]}
-    assert httpx.get(f"{demo}{style}").status_code == 200
-    assert "EVALSITE_DATA" in httpx.get(f"{demo}/help/settings/").text
-    assert "Nothing must be fixed" in installed.run("check")
-
-    data = installed.home / ".local/share/evalsite"
-    assert rows(data, "SELECT protocol, status FROM campaigns_campaign") == [("esa", "closed")]
-    assert not rows(data, "SELECT kind FROM jobs_job WHERE status != 'succeeded'")
-    wait_until(lambda: rows(data, "SELECT * FROM jobs_workerheartbeat"), 60, "the server runs jobs")
-    installed.run("backup", str(tmp_path / "backup.zip"))
-    if kept := os.environ.get("KEEP_BACKUP"):  # `make installation`
-        shutil.copy(tmp_path / "backup.zip", kept)
-    restored = tmp_path / "restored"
-    assert "Restored" in installed.run("restore", str(tmp_path / "backup.zip"), EVALSITE_DATA=str(restored))
-    assert contents(restored) == contents(data)
-    assert (restored / "secret_key").read_text() == (data / "secret_key").read_text()
