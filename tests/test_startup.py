@@ -30,6 +30,11 @@ _CHECK = """
 from django.core.management import call_command
 call_command("check")
 """
+_OF_A_FILE = """
+import io
+from django.core.management import call_command
+call_command("analyse", "examples/ratings.csv", protocol="mrc-adequacy", format="json", stdout=io.StringIO())
+"""
 _FIRST_ANALYSIS = """
 import sys
 from pathlib import Path
@@ -55,6 +60,12 @@ def imported_by(code: str) -> set[str]:
     command = [sys.executable, "-c", code + _PRINT]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=120).stdout
     return set(printed.partition("imported: ")[2].split())
+
+
+def test_the_analysis_of_a_file_imports_nothing_of_the_site_that_is_large():
+    imported = imported_by(_SETUP + _OF_A_FILE)
+    assert {"scipy", "pyarrow"} <= imported
+    assert not imported & (_LARGE - {"scipy", "pyarrow", "regex"} | {"psycopg", "requests", "rest_framework", "yaml"})
 
 
 def test_checks_import_no_large_library():
