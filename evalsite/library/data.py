@@ -16,6 +16,7 @@ from analysis.methods.settings import AnalysisSettings, from_json, load_settings
 from analysis.results.paper.heds import of_document
 from campaigns.protocols import find_protocol, list_protocols
 from evalsite.lib.tables import Opening, preview
+from evalsite.library.frames import Frame
 from evalsite.library.publishing import Publication, long_table, new_key, write_dataset
 from evalsite.library.sources import Folder, as_file
 
@@ -68,11 +69,15 @@ class Data:
         _ = self.responses
         return self.readings[0] if self.readings else None
 
-    def table(self, keep: Collection[str] = ()) -> Any:
-        """Return the answers as an Arrow table, one a row, in columns by what they are, whatever shape the file has.
+    def table(self, keep: Collection[str] = ()) -> Frame:
+        """Return the answers, one a row, in columns by what they are, whatever shape the file has.
 
         `keep`: further columns of the file. Raises DomainError `bad_columns` for one that it does not have.
         """
+        return Frame.of("responses", self._long_table(keep).to_pydict(), "Answers as they were understood.")
+
+    def _long_table(self, keep: Collection[str]) -> Any:
+        """Return the same as a table of Arrow."""
         kept: list[Any] = []
         settings = replace(self.settings, groups=tuple(keep))
         choices = replace(self.choices, keep=lambda called, table: kept.append(long_table(called, table)))
@@ -143,7 +148,7 @@ class Data:
         """Write what `to_hf` writes; without a key workers keep their names, which must be hashes."""
         sentence, scale = self.reading.sentence if self.reading else "", self.settings.scale
         how = f'"{self.method}"' + (f", scale=({scale[0]:g}, {scale[1]:g})" if scale else "")
-        return write_dataset(self.table(keep), Path(folder), about, sentence=sentence, how=how, key=key)
+        return write_dataset(self._long_table(keep), Path(folder), about, sentence=sentence, how=how, key=key)
 
     def with_method(self, method: Method | None) -> "Data":
         """Return the same responses, read for a method; unchanged for None, and for the one they were read for."""
