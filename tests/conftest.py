@@ -59,6 +59,7 @@ _LONG = (
     "test_permission_matrix",
     "test_browser_engines",
     "test_wheel",
+    "test_release",
     "test_browser_analysis",
     "test_migrations",
     "test_processes",

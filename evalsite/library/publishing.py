@@ -19,6 +19,7 @@ from evalsite.lib.tables.croissant import FILE, About, Column, DescribedFile, Ho
 RESPONSES, CARD = "responses.parquet", "README.md"
 _WORKERS, _ASSIGNMENT = ("worker", "rater"), "assignment"
 _HASH_LENGTH = 12
+_MOST_EXACT = 2.0**53
 _SIZES = (1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M")
 _LARGEST = "10M<n<100M"
 _TASKS = {
@@ -132,13 +133,15 @@ def long_table(called: Mapping[str, str], table: Table) -> Any:
 
 
 def _typed(labels: Sequence[str], holds: Holds) -> list[Any]:
-    """Return the cells of a column, as numbers where all can be."""
+    """Return the cells of a column, as numbers where all can be without losing digits."""
     cells = [label or None for label in labels]
     if holds not in (Holds.NUMBER, Holds.WHOLE):
         return cells
     try:
         numbers = [None if cell is None else float(cell) for cell in cells]
     except ValueError:
+        return cells
+    if any(number is not None and abs(number) >= _MOST_EXACT for number in numbers):
         return cells
     is_whole = all(number is None or number.is_integer() for number in numbers)
     return [None if number is None else int(number) for number in numbers] if is_whole else numbers

@@ -125,6 +125,13 @@ def test_raters_who_are_columns_are_not_named(hub: Path) -> None:
     assert len(set(table["worker"])) == 2 and not {"Ann", "Bo"} & set(table["worker"])
 
 
+def test_whole_numbers_stay_whole_and_long_ones_keep_their_digits(hub: Path) -> None:
+    rows = [{**row, "position": 9_007_199_254_740_993 + k, "hit": k % 2} for k, row in enumerate(ROWS)]
+    table = datasets.load_dataset(str(ev.read(rows, "esa", scale=(1, 5)).to_hf(hub / "folder")), split="train")
+    assert {str(row["position"]) for row in rows} == set(table["position"])
+    assert table.features["score"].dtype == "int64" and table.features["hit"].dtype == "string"
+
+
 def test_one_key_gives_a_worker_the_same_hash_and_no_key_another_each_time(hub: Path) -> None:
     data = ev.read(ROWS)
     keys = ("a", "a", "b", "", "")
