@@ -62,5 +62,6 @@ ESA = Example(
     design={"n_ordinary": 6, "n_degraded": 2, "n_repeat": 1, "n_hits": 12},
     words={"source language": "small letters without punctuation", "target language": "written English"},
 )
+LLM = Example("Example: answers of language models", "llm-pair", "llm", "finished", design={"n_hits": 12})
 EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)
 """The last one is made last: it is first in the list of campaigns."""

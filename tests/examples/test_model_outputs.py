@@ -1,0 +1,59 @@
+"""The outputs of language models and agents: as their scripts write them, complete, of the shape that is promised."""
+
+import csv
+from collections import Counter
+
+import pytest
+
+from campaigns import examples as listed
+from campaigns.services.examples import read_example
+from examples.llm import answers
+
+EXAMPLES = ((listed.LLM, answers),)
+WORDS = range(40, 201)
+
+
+def rows_of(script):
+    with script.OUTPUTS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+each_example = pytest.mark.parametrize(("example", "script"), EXAMPLES, ids=[each.folder for each, _ in EXAMPLES])
+
+
+@each_example
+def test_the_script_reproduces_the_table_byte_for_byte(example, script, tmp_path):
+    written = tmp_path / "outputs.csv"
+    script.main(written)
+    assert written.read_bytes() == script.OUTPUTS.read_bytes()
+
+
+@each_example
+def test_each_system_of_known_quality_has_an_output_of_its_own_for_each_source(example, script):
+    rows = rows_of(script)
+    assert list(rows[0]) == script.COLUMNS
+    sources, systems = {row["source_id"] for row in rows}, set(read_example(example, "quality.json"))
+    pairs = Counter((row["source_id"], row["system"]) for row in rows)
+    assert pairs == {(source, system): 1 for source in sources for system in systems}
+    outputs = {(row["source_id"], row["output"]) for row in rows}
+    assert len(outputs) == len(rows) and all(output.strip() for _, output in outputs)
+
+
+def test_answers_have_the_length_that_is_promised():
+    words = {(row["source_id"], row["system"]): len(row["output"].split()) for row in rows_of(answers)}
+    sources = {source for source, _ in words}
+    assert len(sources) == 24
+    assert [source for source in sources if words[source, "careful"] not in WORDS] == []
+    assert all(words[source, "brief"] < words[source, "careful"] < words[source, "wordy"] for source in sources)
+
+
+def test_every_kind_of_markup_is_in_the_answers():
+    texts = [row["output"] for row in rows_of(answers) if row["system"] == "careful"]
+    for mark in ("1. ", "- ", "|---|", "```", "$$", "**"):
+        assert sum(mark in text for text in texts) >= 5, mark
+
+
+def test_what_makes_an_answer_wrong_must_be_in_it():
+    answer = {"id": "a", "text": "Two.\n\n- One\n- Two", "wrong": [["Three", "Four"]]}
+    with pytest.raises(ValueError, match="Three"):
+        answers.sloppy(answer)
