@@ -63,5 +63,6 @@ ESA = Example(
     words={"source language": "small letters without punctuation", "target language": "written English"},
 )
 LLM = Example("Example: answers of language models", "llm-pair", "llm", "finished", design={"n_hits": 12})
+AGENTS = Example("Example: traces of agents", "agent-trace", "agents", "finished", design={"n_hits": 12})
 EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)
 """The last one is made last: it is first in the list of campaigns."""

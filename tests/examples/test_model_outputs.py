@@ -1,15 +1,17 @@
 """The outputs of language models and agents: as their scripts write them, complete, of the shape that is promised."""
 
 import csv
+import json
 from collections import Counter
 
 import pytest
 
 from campaigns import examples as listed
 from campaigns.services.examples import read_example
+from examples.agents import traces
 from examples.llm import answers
 
-EXAMPLES = ((listed.LLM, answers),)
+EXAMPLES = ((listed.LLM, answers), (listed.AGENTS, traces))
 WORDS = range(40, 201)
 
 
@@ -57,3 +59,49 @@ def test_what_makes_an_answer_wrong_must_be_in_it():
     answer = {"id": "a", "text": "Two.\n\n- One\n- Two", "wrong": [["Three", "Four"]]}
     with pytest.raises(ValueError, match="Three"):
         answers.sloppy(answer)
+
+
+@pytest.fixture(scope="module")
+def agents():
+    """The steps of each trace and the number of its first wrong step, by task and agent."""
+    return {
+        (row["source_id"], row["system"]): (json.loads(row["output"]), int(row["wrong_step"] or 0))
+        for row in rows_of(traces)
+    }
+
+
+def test_every_trace_is_a_list_of_steps_and_an_answer(agents):
+    assert len(agents) == 16 * len(traces.AGENTS)
+    for steps, _ in agents.values():
+        *called, last = steps
+        assert called and list(last) == ["answer"] and last["answer"]
+        for step in called:
+            assert list(step) == ["thought", "call", "result", "seconds", "cost"]
+            assert list(step["call"]) == ["tool", "arguments"]
+            assert step["call"]["tool"] and isinstance(step["call"]["arguments"], dict)
+            assert step["thought"] and step["result"] and step["seconds"] > 0 and step["cost"] > 0
+
+
+def done(steps):
+    return [step.get("call", step) for step in steps]
+
+
+def test_traces_go_as_planned_until_their_first_wrong_step(agents):
+    for (task, agent), (steps, wrong) in agents.items():
+        planned = done(agents[task, "planner"][0])
+        if agent == "planner":
+            assert wrong == 0
+            continue
+        assert 1 <= wrong <= len(steps), (task, agent)
+        if agent == "looper":
+            assert done(steps)[wrong - 2] == done(steps)[wrong - 1], task
+        else:
+            assert done(steps)[wrong - 1] not in planned, (task, agent)
+            assert all(step in planned for step in done(steps)[: wrong - 1]), (task, agent)
+
+
+def test_words_that_a_fault_replaces_must_be_in_a_step():
+    step = {"thought": "I look.", "call": {"tool": "look", "arguments": {"at": "a"}}, "result": "b"}
+    assert traces.swap([step], [("b", "c")], "task")[0]["result"] == "c"
+    with pytest.raises(ValueError, match="task: “d”"):
+        traces.swap([step], [("d", "e")], "task")
