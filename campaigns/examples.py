@@ -11,8 +11,9 @@ class Example:
 
     `folder` holds outputs.csv, or chatbots.json where chats are live, and quality.json, the systems' true quality.
     `becomes` is how far it gets: of a running one `n_hits` are finished, of `n_built` that a live one has, and `n_left`
-    more workers have left in the middle of theirs. `design` are fields of the design that its protocol does not preset,
-    `words` take the places of blanks in the instructions.
+    more workers have left in the middle of theirs. `likes_length` is how much better workers see an output of twice as
+    many words than it is, in the unit of the quality. `design` are fields of the design that its protocol does not
+    preset, `words` take the places of blanks in the instructions.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Example:
     n_hits: int = 0
     n_left: int = 0
     n_built: int = 0
+    likes_length: float = 0.0
     design: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -62,7 +64,9 @@ ESA = Example(
     design={"n_ordinary": 6, "n_degraded": 2, "n_repeat": 1, "n_hits": 12},
     words={"source language": "small letters without punctuation", "target language": "written English"},
 )
-LLM = Example("Example: answers of language models", "llm-pair", "llm", "finished", design={"n_hits": 12})
+LLM = Example(
+    "Example: answers of language models", "llm-pair", "llm", "finished", likes_length=0.6, design={"n_hits": 12}
+)
 AGENTS = Example("Example: traces of agents", "agent-trace", "agents", "finished", design={"n_hits": 12})
 EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)
 """The last one is made last: it is first in the list of campaigns."""

@@ -96,6 +96,7 @@ def _rate(campaign: Campaign, example: Example, log: Log) -> None:
         careless=CARELESS,
         leaving=example.n_left / n_workers,
         quality=read_example(example, "quality.json"),
+        likes_length=example.likes_length,
     )
     with open_site(None) as client:
         outcome = run_crowd(campaign, crowd, client, max_hits=1)

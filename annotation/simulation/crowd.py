@@ -8,6 +8,7 @@ the system's quality    given, or spread evenly over −1 … 1, a human system 
 …, on this criterion    normal, sd 0.15, summing to 0 over the criteria, so that the qualities give the overall order
 the source              normal, sd 0.15: some are easier for all systems
 the output              normal, sd 0.35: a good system fails sometimes
+its length              given as `liking`, if workers like what is long or short whatever it says
 a degraded copy         lower by 1.3, normal, sd 0.3, never by less than 0.4
 ======================  ===============================================================================================
 
@@ -103,8 +104,8 @@ def spread_quality(systems: Sequence[str], *, seed: int, human: str | None = Non
 class Crowd:
     """Workers 0 … `n_workers` − 1, of whom the share `careless` is careless and the share `leaving` leaves midway.
 
-    `quality` has every system that the workers will meet, except a degraded chatbot. Shares are rounded to whole
-    workers.
+    `quality` has every system that the workers will meet, except a degraded chatbot. `liking` is how much better, in z
+    units, an output is seen than it is, by its source and system. Shares are rounded to whole workers.
     """
 
     def __init__(
@@ -116,11 +117,13 @@ class Crowd:
         n_workers: int,
         careless: float = 0.0,
         leaving: float = 0.0,
+        liking: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         self.seed = seed
         self.quality = dict(quality)
         self.criteria = tuple(criteria)
         self.n_workers = n_workers
+        self.liking = dict(liking or {})
         self.careless = self._choose(careless, _CARELESS)
         self.leaving = self._choose(leaving, _LEAVING)
         self._seen: dict[tuple[str, str], Floats] = {}
@@ -157,6 +160,7 @@ class Crowd:
         key = source, system
         if key not in self._seen:
             own = generator(self.seed, _OUTPUT, _number(source), _number(system)).normal(0, OUTPUT_SD)
+            own += self.liking.get(key, 0.0)
             self._seen[key] = self._of_system(system) + self._of_source(source) + own
         return self._seen[key]
 

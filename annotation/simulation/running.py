@@ -1,5 +1,7 @@
 """A crowd let loose on a campaign, on a running server or on the application in this process."""
 
+import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -17,7 +19,7 @@ from annotation.raters.queries import describe_raters, list_raters
 from annotation.services.invitations import invite_raters
 from annotation.simulation.crowd import Crowd, Judged, SimulatedWorker, spread_quality
 from annotation.simulation.visitor import VisitError, Visitor
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Output
 from evalsite.lib.errors import DomainError
 from evalsite.lib.http import Client, in_process, open_client
 
@@ -63,11 +65,13 @@ def make_crowd(
     careless: float = 0.0,
     leaving: float = 0.0,
     quality: Mapping[str, float] | None = None,
+    likes_length: float = 0.0,
 ) -> Crowd:
     """Return a crowd for a campaign's systems and criteria; raise DomainError `bad_quality` if qualities do not fit.
 
     `quality` is by system, in z units; without it, it is spread evenly, the human system best. A degraded chatbot has
-    none of its own. Two queries.
+    none of its own. `likes_length` is how much better an output of twice as many words is seen, in z units. Two
+    queries, and one for lengths.
     """
     is_human = dict(campaign.systems.filter(is_degraded=False).values_list("name", "is_human"))
     criteria = [Judged(*row) for row in campaign.criteria.values_list("name", "is_negative")]
@@ -75,7 +79,28 @@ def make_crowd(
         human = next((name for name in is_human if is_human[name]), None)
         quality = spread_quality(list(is_human), seed=seed, human=human)
     _check_quality(quality, list(is_human))
-    return Crowd(seed=seed, quality=quality, criteria=criteria, n_workers=n_workers, careless=careless, leaving=leaving)
+    return Crowd(
+        seed=seed,
+        quality=quality,
+        criteria=criteria,
+        n_workers=n_workers,
+        careless=careless,
+        leaving=leaving,
+        liking=_like_length(campaign, likes_length) if likes_length else None,
+    )
+
+
+def _like_length(campaign: Campaign, a_doubling: float) -> dict[tuple[str, str], float]:
+    """Return how much better each output is seen for its length, by source and system: 0 on average for a source."""
+    outputs = Output.objects.filter(source__campaign=campaign, system__is_degraded=False)
+    doublings: dict[str, dict[str, float]] = defaultdict(dict)
+    for source, system, text in outputs.values_list("source__name", "system__name", "text").iterator():
+        doublings[source][system] = math.log2(max(len(text.split()), 1))
+    return {
+        (source, system): a_doubling * (each - sum(of_source.values()) / len(of_source))
+        for source, of_source in doublings.items()
+        for system, each in of_source.items()
+    }
 
 
 def _check_quality(quality: Mapping[str, float], systems: list[str]) -> None:

@@ -99,6 +99,13 @@ def test_a_repeat_is_seen_like_its_twin_a_degraded_copy_lower_a_reference_high(s
     assert (seen[Kind.REFERENCE] > 0).all()
 
 
+def test_what_is_liked_is_seen_better_by_that_much_and_nothing_else_is():
+    plain, liking = crowd_of(), crowd_of(liking={("q", "human"): 0.5})
+    for source, system, more in (("q", "human", 0.5), ("q", "system-a", 0.0), ("p", "human", 0.0)):
+        item = Item(1, 5, source, system, Kind.ORDINARY)
+        assert np.allclose(liking.see(item) - plain.see(item), more)
+
+
 def test_a_negative_criterion_is_agreed_with_where_quality_is_low():
     criteria = Judged("interesting"), Judged("robotic", is_negative=True)
     worker = crowd_of(careless=0, criteria=criteria).worker(0)

@@ -138,6 +138,18 @@ def test_qualities_that_do_not_fit_are_refused(campaign, tmp_path, quality):
     assert not campaign.assignments.exists()
 
 
+def test_an_output_of_twice_as_many_words_is_liked_by_as_much_as_is_said(campaign):
+    source = campaign.sources.first()
+    texts = ("one two", "one two three four", "one two three four five six seven eight")
+    outputs = list(source.outputs.filter(system__is_degraded=False).select_related("system"))
+    for output, text in zip(outputs, texts, strict=True):
+        output.text = text
+        output.save()
+    liking = make_crowd(campaign, seed=0, n_workers=1, likes_length=0.3).liking
+    assert [liking[source.name, output.system.name] for output in outputs] == pytest.approx([-0.3, 0, 0.3])
+    assert make_crowd(campaign, seed=0, n_workers=1).liking == {}
+
+
 @pytest.mark.parametrize("value", [4, "high", None, True, float("nan")])
 def test_a_quality_is_a_number_from_minus_3_to_3(campaign, value):
     quality = dict.fromkeys(campaign.systems.values_list("name", flat=True), 0.0) | {"human": value}
