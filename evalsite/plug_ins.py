@@ -38,6 +38,11 @@ EVALSITE_FORMATS = [
     "campaigns.formats.text.PlainText",
     "campaigns.formats.dialogue.Dialogue",
     "campaigns.formats.dialogue.Reply",
+    "campaigns.formats.markdown.Markdown",
+    "campaigns.formats.code.Code",
+    "campaigns.formats.code.Difference",
+    "campaigns.formats.html.Html",
+    "campaigns.formats.json_tree.JsonTree",
 ]
 
 EVALSITE_RESPONSES = [

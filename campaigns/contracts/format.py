@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from campaigns.contracts.chat import Speaker
 from campaigns.design.degradation import STEPS_TO_20, RunLengths, degrade
-from campaigns.design.words import seconds_to_read
+from campaigns.design.words import seconds_to_read, segment, unit_of
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,11 @@ class ContentFormat:
     def words(cls, value: str) -> str:
         """Return what is read of a value, without markup: what takes time, and what metrics compare."""
         return value
+
+    @classmethod
+    def style_of(cls, value: str) -> dict[str, float]:
+        """Return what is counted of how a value is written, by names in snake_case; the number of `words` is one."""
+        return {"words": float(len(segment(words := cls.words(value), unit_of(words)).units))}
 
     @classmethod
     def seconds(cls, value: str) -> float:

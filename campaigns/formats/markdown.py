@@ -1,0 +1,65 @@
+"""Markdown, as most language models write."""
+
+from campaigns.contracts.format import ContentFormat, Degradation
+from campaigns.design.code_lines import worsen_lines
+from campaigns.design.errors import DesignError
+from campaigns.design.prose import degrade_stretches, without_marks
+from evalsite.lib.errors import DomainError
+from evalsite.lib.markup.cleaning import LONGEST, folded
+from evalsite.lib.markup.markdown import counts_of, lines_of_code, prose_in, structure_of, to_html, words_of
+
+_ATTEMPTS = 8
+
+
+class Markdown(ContentFormat):
+    """A text in Markdown: headings, lists, tables, code, formulas. Links lead nowhere, images are not fetched."""
+
+    slug = "markdown"
+    title = "Markdown"
+    summary = "Headings, lists, tables, code and formulas, as language models write them."
+    n_words = 150
+    degraded = "a run of words replaced by words of another text, its code, formulas and tables as they were"
+    spans = "characters of the Markdown as it is written"
+    style = "css/rate_formats.css"
+
+    @classmethod
+    def read(cls, text: str, *, is_output: bool) -> str:
+        """Return the text with line feeds alone; raise DomainError `bad_markdown` if it is too long to be shown."""
+        if len(text) > LONGEST:
+            raise DomainError(
+                "bad_markdown", f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown"
+            )
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @classmethod
+    def html(cls, text: str) -> str:
+        """Return it as headings, lists and so on; its end is folded if it is long."""
+        return folded(to_html(text), text)
+
+    @classmethod
+    def words(cls, value: str) -> str:
+        """Return prose, code and formulas as they are written, without other markup and addresses."""
+        return words_of(value)
+
+    @classmethod
+    def style_of(cls, value: str) -> dict[str, float]:
+        """Return the numbers of words, headings, list items, bold stretches, blocks of code, tables."""
+        return super().style_of(value) | counts_of(value)
+
+    @classmethod
+    def degrade(cls, value: str, by: Degradation) -> str:
+        """Return the text with words of its prose replaced; what is no prose stays, and so does its structure.
+
+        Where there is only code, two lines of it are exchanged and a name replaced.
+        """
+        stretches, structure = prose_in(value), structure_of(value)
+        if not any(value[start:end].strip() for start, end in stretches):
+            lines = value.split("\n")
+            worse = "\n".join(worsen_lines(lines, lines_of_code(value), by.rng))
+            return by.replaced(value, cls.lengths) if worse == value else worse
+        donors = Degradation(by.rng, lambda: [without_marks(words_of(text)) for text in by.draw()])
+        for _ in range(_ATTEMPTS):
+            worse = degrade_stretches(value, stretches, lambda prose: donors.replaced(prose, cls.lengths))
+            if structure_of(worse) == structure:
+                return worse
+        raise DesignError("degraded_equals_original", "no words of other texts leave its tables and lists as they are")
