@@ -46,7 +46,7 @@ _KEYS = (("speaker", "text"), ("role", "content"), ("from", "value"))
 _NAME = re.compile(r"([^\s:：,;!?]+(?: [^\s:：,;!?]+){0,2}) ?(?:：|:(?=\s|$))\s*")
 _LONGEST_NAME = 40
 # NUL and halves of surrogate pairs, which JSON can spell: no database stores them.
-_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 _INDENT = "  "
 
 
@@ -83,7 +83,7 @@ def parse_transcript(text: str, *, is_before_reply: bool = False) -> tuple[Utter
         raise _bad(f"it has {len(turns)} turns, and at most {MOST_TURNS} are shown")
     if silent := next((n for n, (_, words) in enumerate(turns, 1) if not words), None):
         raise _bad(f"turn {silent} says nothing. Write it, or leave it out")
-    if garbled := next((n for n, (_, words) in enumerate(turns, 1) if _NOT_TEXT.search(words)), None):
+    if garbled := next((n for n, (_, words) in enumerate(turns, 1) if NOT_TEXT.search(words)), None):
         raise _bad(f"turn {garbled} holds characters that are not text. Type it again")
     chatbot = _find_chatbot([name for name, _ in turns], is_before_reply=is_before_reply)
     return tuple(Utterance("chatbot" if _plain(name) == chatbot else "worker", words) for name, words in turns)

@@ -43,6 +43,7 @@ EVALSITE_FORMATS = [
     "campaigns.formats.code.Difference",
     "campaigns.formats.html.Html",
     "campaigns.formats.json_tree.JsonTree",
+    "campaigns.formats.conversation.Conversation",
 ]
 
 EVALSITE_RESPONSES = [

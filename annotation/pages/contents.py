@@ -13,7 +13,7 @@ from annotation.queries import Reply, ShownItem, ShownPage
 from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance
 from campaigns.contracts.format import Block, ContentFormat
-from campaigns.contracts.protocol import Scope
+from campaigns.contracts.protocol import Scope, Screen
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind
@@ -51,7 +51,8 @@ class ShownText:
     """A block as a worker reads it: as images or, without any, as HTML of its format or runs of text.
 
     `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading. `name`: what a page
-    calls it on which workers mark texts, else "". `format` renders it.
+    calls it on which workers mark texts, else "". `format` renders it. `fold`, `is_open`: as those of its block.
+    `questions`: what is asked of the reply or step that ends with it, the `turn`th one.
     """
 
     label: str
@@ -63,6 +64,10 @@ class ShownText:
     name: str = ""
     html: str = ""
     format: str = "text"
+    fold: str = ""
+    is_open: bool = False
+    turn: int = 0
+    questions: "Sequence[Question]" = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ class ItemPage:
     `position` is that of its first item. `is_source_known`: the item before had the same source. `ahead` are the images
     of the page after it that it has not itself, for the browser to load meanwhile. `saved` are answers to begin with,
     as forms send them, by the names of their inputs. `is_marked`: workers mark texts, so none is an image. `turns` are
-    those of a chat. `is_beside`: in a wide window each output is beside its source.
+    those of a chat. `is_beside`: in a wide window each output is beside its source. `formats`: those of all that the
+    campaign shows, and of what they show.
     """
 
     position: int
@@ -127,6 +133,7 @@ class ItemPage:
     is_marked: bool = False
     turns: Sequence[ShownTurn] = ()
     is_beside: bool = False
+    formats: Sequence[type[ContentFormat]] = ()
 
     @property
     def all_questions(self) -> list[Question]:
@@ -174,13 +181,6 @@ class ItemPage:
     def scripts(self) -> list[str]:
         """The scripts of the formats on the page, each once."""
         return list(dict.fromkeys(each.script for each in self.formats if each.script))
-
-    @property
-    def formats(self) -> list[type[ContentFormat]]:
-        """The formats of what is shown, each once."""
-        sections = (*self.sections, *(section for output in self.outputs for section in output.sections))
-        texts = (text for section in sections for text in ([section.text] if section.text else section.turns))
-        return [get_format(slug) for slug in dict.fromkeys(text.format for text in texts)]
 
     @property
     def needs_script(self) -> bool:
@@ -233,6 +233,7 @@ def make_item_page(
         is_marked=is_marked,
         turns=_turns(chat, questions),
         is_beside=beside == Beside.ALL,
+        formats=_formats(campaign, blocks),
     )
 
 
@@ -274,6 +275,14 @@ class _How(NamedTuple):
 
 def _blocks(campaign: Campaign, page: ShownPage) -> BlocksOfItems:
     return [(item, blocks_with_parts(campaign, item)) for item in page.items]
+
+
+def _formats(campaign: Campaign, blocks: BlocksOfItems) -> list[type[ContentFormat]]:
+    """Return the formats of a page, each once: pages of one campaign load the same files, whatever is on them."""
+    screen = Screen.from_json(campaign.screen)
+    of_fields = (each.format for each in screen.fields if each.is_shown)
+    of_blocks = (block.format for _, of_item in blocks for block, _ in of_item)
+    return [get_format(slug) for slug in dict.fromkeys((*of_fields, screen.output_format, *of_blocks))]
 
 
 def _compares(campaign: Campaign) -> bool:
@@ -331,6 +340,9 @@ def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
         name=block.name if how.is_marked else "",
         html=html,
         format=block.format,
+        fold=block.fold,
+        is_open=block.is_open,
+        turn=block.turn,
     )
 
 

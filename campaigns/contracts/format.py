@@ -18,6 +18,8 @@ class Block:
     A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
     heading, follow one another. Of what a file calls the speakers nothing is shown. `format` renders it, if it has
     markup. `is_drawn`: it is shown as an image of text. `key`: its place in a HIT, "" where that does not matter.
+    `fold`: it is folded under these words, open at first if `is_open`. `turn`: the number of the reply or step that it
+    belongs to, of those that criteria may be asked of (`ContentFormat.turns`), 0 for none.
     """
 
     name: str
@@ -30,6 +32,9 @@ class Block:
     format: str = "text"
     is_drawn: bool = True
     key: str = ""
+    fold: str = ""
+    is_open: bool = False
+    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,9 @@ class ContentFormat:
     which are read as their JSON. `has_parts`: it is made of several texts, each of which gives words to degraded
     outputs. `n_words`: how long one is taken to be that nobody has seen yet. `lengths`: of the runs of words that are
     replaced; `degraded` says, after “a degraded output has”, what else. `spans`: what marked characters count in.
-    `styles`, `script`: static files of its own, which only pages that show it load. `hint`: how a cell of a file
-    spells it, in HTML, if that is not plain.
+    `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a text, it may be at most, since
+    what is folded and not drawn costs less. `style`, `script`: static files of its own, which only pages that show it
+    load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -93,6 +99,8 @@ class ContentFormat:
     lengths: ClassVar[RunLengths] = STEPS_TO_20
     degraded: ClassVar[str] = "a run of words replaced by words of another text"
     spans: ClassVar[str] = "characters of the text as it is written"
+    turn: ClassVar[str] = ""
+    times_as_long: ClassVar[int] = 1
     style: ClassVar[str] = ""
     script: ClassVar[str] = ""
     hint: ClassVar[str] = ""
@@ -124,9 +132,15 @@ class ContentFormat:
     def html(cls, text: str) -> str:
         """Return a block's text as HTML that cannot do harm; "" where it is shown as it is written.
 
-        It must not tell more than what is read: no comment, no class that depends on a system.
+        It must not tell more than what is read: no comment, no class that depends on a system. A format that has texts
+        of another one, as messages in Markdown, gives their blocks that `format` (`campaigns.formats.first_of`).
         """
         return ""
+
+    @classmethod
+    def turns(cls, value: str) -> list[str]:
+        """Return the replies or steps that criteria may be asked of, each; blocks have their numbers, from 1."""
+        return []
 
     @classmethod
     def words(cls, value: str) -> str:

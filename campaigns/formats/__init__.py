@@ -14,3 +14,12 @@ def get_format(slug: str) -> type[ContentFormat]:
 def list_formats() -> list[type[ContentFormat]]:
     """Return every format in the order of the settings."""
     return list(_formats.all().values())
+
+
+def first_of(*slugs: str) -> str:
+    """Return the first of these formats that the site has: how one format has its texts shown by another.
+
+    Raises DomainError `unknown_format` if it has none.
+    """
+    known = _formats.all()
+    return next((slug for slug in slugs if slug in known), "") or get_format(slugs[-1]).slug

@@ -23,12 +23,12 @@ LONGEST_TEXT = 20_000
 20,000 a page takes 0.5 s, and its images 0.6 s and 90 MB; with one of 200,000 it takes 8 s, 7 s and 330 MB."""
 
 
-def too_long(label: str, n: int, longest: int) -> str:
-    """Say that a text has more characters than workers can be shown."""
-    enough = -(-n // _ROUNDED_TO) * _ROUNDED_TO  # one value for texts of about the same length
+def too_long(label: str, n: int, longest: int, times: int = 1) -> str:
+    """Say that a text has more characters than workers can be shown: so many times as a text may have."""
+    enough = -(-n // times // _ROUNDED_TO) * _ROUNDED_TO  # one value for texts of about the same length
     return (
-        f"the {label} has {n:,} characters, and at most {longest:,} are shown to workers. Shorten it, or leave it out. "
-        f"Or: {ask_to_set('LONGEST_TEXT', str(enough))}"
+        f"the {label} has {n:,} characters, and at most {longest * times:,} are shown to workers. Shorten it, or leave "
+        f"it out. Or: {ask_to_set('LONGEST_TEXT', str(enough))}"
     )
 
 

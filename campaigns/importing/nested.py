@@ -13,8 +13,11 @@ from evalsite.lib.tables.json_lines import read_objects
 Object = Mapping[str, object]
 
 _LOOKED_AT = 50
-# Keys of a turn of a dialogue: a list of such objects is one text.
-_TURN = {"speaker", "role", "from", "sender", "author", "participant", "user", "agent"}
+# Keys of a turn of a dialogue, or of a step of an agent: a list of such objects is one text.
+_TURN = {
+    *("speaker", "role", "from", "sender", "author", "participant", "user", "agent"),
+    *("action", "observation", "thought", "tool", "tool_name", "tool_calls"),
+}
 _SYSTEMS = ("system", "system_id", "system_name", "model", "model_id", "model_name", "engine", "name")
 _OUTPUTS = ("output", "prediction", "text", "hypothesis", "response", "generated", "translation", "summary", "answer")
 
@@ -22,7 +25,7 @@ _OUTPUTS = ("output", "prediction", "text", "hypothesis", "response", "generated
 def find_list(path: Path, name: str | None = None) -> str:
     """Return the key of the only list of objects that every object at the beginning of a file of JSON has, "" if none.
 
-    A list of turns is none: it is a dialogue.
+    A list of turns or steps is none: it is a dialogue, or what an agent did.
     """
     try:
         source = open_source(path, name)

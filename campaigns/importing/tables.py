@@ -148,12 +148,13 @@ class _Reader:
         """Add a problem for each text with more characters."""
         labels = {self._fields[each.name]: each.label for each in self._screen.fields if each.name in self._fields}
         outputs = self._layout.systems if self._layout.shape == "wide" else [self._layout.output]
+        formats = _formats(self._layout, self._screen)
         for name, label in (labels | dict.fromkeys(outputs, "output")).items():
             column = self._table.text[name]
             lengths = np.array([len(text) for text in column.labels])[column.codes]
-            self._problems.add(
-                np.flatnonzero(lengths > longest), name, "long_text", _too_long(label.lower(), lengths, longest)
-            )
+            times = formats[name].format.times_as_long
+            say = _too_long(label.lower(), lengths, longest, times)
+            self._problems.add(np.flatnonzero(lengths > longest * times), name, "long_text", say)
 
         for name in self._layout.attributes:
             column = self._table.text[name]
@@ -427,8 +428,8 @@ def _is_empty(column: TextColumn) -> NDArray[np.bool_]:
     return np.array([not label for label in column.labels], bool)
 
 
-def _too_long(label: str, lengths: Codes, longest: int) -> Callable[[int, int | None], str]:
-    return lambda row, _: too_long(label, int(lengths[row]), longest)
+def _too_long(label: str, lengths: Codes, longest: int, times: int) -> Callable[[int, int | None], str]:
+    return lambda row, _: too_long(label, int(lengths[row]), longest, times)
 
 
 def _known_output(system: str) -> Callable[[int, int | None], str]:

@@ -39,6 +39,19 @@ def _float_text(digits: str) -> str:
 
 
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=_float_text, parse_constant=str)
+_LONGEST_NUMBER = 300
+
+
+def _int(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits  # Python refuses to read, or write, long ones
+
+
+def _float(digits: str) -> float | str:
+    return value if math.isfinite(value := float(digits)) else digits
+
+
+# Where lists are read as their JSON: numbers in them stay numbers.
+_TYPED = json.JSONDecoder(parse_int=_int, parse_float=_float, parse_constant=str)
 
 
 Record = dict[str, object]
@@ -113,7 +126,7 @@ def read(
     numbers = array("q")
     bad_lines: list[Problem] = []
     n_bad = 0
-    for line in _records(source):
+    for line in _records(source, _TYPED if lists else _DECODER):
         record = line.record
         if record is None:
             n_bad += 1
@@ -125,7 +138,7 @@ def read(
         for cells, builder, nested in builders:
             cell = cells.of(record)
             if type(cell) is not str:
-                if isinstance(cell, list) and cells.name in lists:
+                if isinstance(cell, dict | list) and cells.name in lists:
                     cell = json.dumps(cell, ensure_ascii=False)
                 elif isinstance(cell, dict | list):
                     nested.append(len(numbers))
@@ -165,12 +178,12 @@ def read_objects(source: Source) -> Iterator[tuple[int, Record]]:
         yield line.number, line.record
 
 
-def _records(source: Source) -> Iterator[_Line]:
+def _records(source: Source, decoder: json.JSONDecoder = _DECODER) -> Iterator[_Line]:
     """Yield every object, with the line on which it begins."""
-    return _items(source) if source.is_array else _lines(source)
+    return _items(source, decoder) if source.is_array else _lines(source, decoder)
 
 
-def _lines(source: Source) -> Iterator[_Line]:
+def _lines(source: Source, decoder: json.JSONDecoder) -> Iterator[_Line]:
     """Yield every line that is not blank."""
     n_read = 0
     number = 0
@@ -187,7 +200,7 @@ def _lines(source: Source) -> Iterator[_Line]:
             if text.isspace():
                 continue
             try:
-                record = _DECODER.decode(text)
+                record = decoder.decode(text)
             except json.JSONDecodeError as error:
                 yield _Line(number, n_read, None, f"the line is not JSON ({error.msg}, at character {error.pos + 1})")
             except RecursionError:
@@ -199,8 +212,9 @@ def _lines(source: Source) -> Iterator[_Line]:
 class _Text:
     """The text of a file, of which no more is kept than the value of JSON that is being read."""
 
-    def __init__(self, handle: IO[str]) -> None:
+    def __init__(self, handle: IO[str], decoder: json.JSONDecoder) -> None:
         self._handle = handle
+        self._decoder = decoder
         self._text = ""
         self._at = 0
         self.line = 1
@@ -225,7 +239,7 @@ class _Text:
         while True:
             begin = self._at
             try:
-                value, end = _DECODER.raw_decode(self._text, begin)
+                value, end = self._decoder.raw_decode(self._text, begin)
             except json.JSONDecodeError:
                 if len(self._text) - begin > _MAX_LINE or not self._read_more():
                     raise
@@ -246,10 +260,10 @@ class _Text:
         return bool(chunk)
 
 
-def _items(source: Source) -> Iterator[_Line]:
+def _items(source: Source, decoder: json.JSONDecoder) -> Iterator[_Line]:
     """Yield every item of an array; after a fault in its form nothing more can be read."""
     with source.open_text() as handle:
-        text = _Text(handle)
+        text = _Text(handle, decoder)
         letter = text.next_letter()
         text.skip()
         while letter != "]" and not (letter == "[" and text.next_letter() == "]"):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -63,7 +64,7 @@ def read(
             places = find_columns(source.file, names, columns)
             _refuse_nested(source, probe.schema_arrow, places, lists)
             wanted = {raw_names[place] for place in places.values()}
-            flat = {name for name in wanted if not _is_list(probe.schema_arrow.field(name).type)}
+            flat = {name for name in wanted if not _is_json(probe.schema_arrow.field(name).type)}
             leaves = range(probe.metadata.num_columns)
             _refuse_bombs(source, probe, [i for i in leaves if probe.schema.column(i).path.split(".")[0] in wanted])
             if not probe.metadata.num_rows:
@@ -78,7 +79,7 @@ def read(
                     raise ValueError("a column has too few values")
                 if name in numeric and _is_number(column.type):
                     values[name] = arrow_numbers(column).checked(name, problems)
-                elif _is_list(column.type):
+                elif _is_json(column.type):
                     text[name] = _as_json(column)
                 else:
                     text[name] = arrow_text(_decoded(column))
@@ -126,7 +127,7 @@ def _refuse_bombs(source: Source, file: parquet.ParquetFile, leaves: Sequence[in
 def _refuse_nested(source: Source, schema: pa.Schema, places: dict[str, int], lists: Collection[str]) -> None:
     types = {name: schema.field(place).type for name, place in places.items()}
     nested = [
-        name for name, kind in types.items() if pa.types.is_nested(kind) and not (name in lists and _is_list(kind))
+        name for name, kind in types.items() if pa.types.is_nested(kind) and not (name in lists and _is_json(kind))
     ]
     if nested:
         fix = "Write one value in each cell: text or a number."
@@ -140,17 +141,24 @@ def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind)
+def _is_json(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_struct(kind)
 
 
 def _as_json(column: pa.ChunkedArray) -> TextColumn:
-    """Return lists as their JSON text."""
+    """Return lists and records as their JSON text."""
     builder = TextBuilder()
     for chunk in column.chunks:
         for cell in chunk.to_pylist():
-            builder.append("" if cell is None else json.dumps(cell, ensure_ascii=False, default=str))
+            builder.append("" if cell is None else json.dumps(_without_missing(cell), ensure_ascii=False, default=str))
     return builder.column()
+
+
+def _without_missing(cell: Any) -> Any:
+    """Return a cell without the parts that a record has only because others have them; types say how deep it is."""
+    if isinstance(cell, dict):
+        return {name: _without_missing(value) for name, value in cell.items() if value is not None}
+    return [_without_missing(each) for each in cell] if isinstance(cell, list) else cell
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -85,7 +85,7 @@ def read_columns(
     numeric : those of `columns` that hold numbers; the others come as text.
     on_progress : called now and then, on the caller's thread, with the share read, 0–1.
     blank : those of `numeric` in which an empty cell is NaN; in the others it is a bad cell.
-    lists : those of `columns` in which a list is read as its JSON text; in the others it is a bad cell.
+    lists : those of `columns` in which a list or an object is read as its JSON text; in the others it is a bad cell.
     max_bytes : a larger file is refused; None: no limit.
     encoding : that of a text file without a mark; UTF-8 by default.
     problems : gathers bad cells for the caller to raise with its own; by default they are raised here.
