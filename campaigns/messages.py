@@ -187,7 +187,7 @@ def _messages_of(entry: object, role: Role | None) -> Iterator[Message]:
     entry = entry | entry["data"] if isinstance(entry.get("data"), dict) else entry
     content = next((entry[key] for key in ("content", "value", "output", "text") if entry.get(key) is not None), "")
     parts = _Parts.of(content)
-    thoughts = [_text(entry[key]) for key in _THOUGHTS if entry.get(key)]
+    thoughts = [text_of(entry[key]) for key in _THOUGHTS if entry.get(key)]
     calls = (*parts.calls, *_calls_of(entry)) if role == "assistant" else ()
     if entry.get("from") == "function_call":
         calls, parts = (*calls, *_calls_of({"tool_calls": [load(parts.text)]})), replace(parts, text="")
@@ -195,7 +195,7 @@ def _messages_of(entry: object, role: Role | None) -> Iterator[Message]:
     if role == "tool":
         call = str(entry.get("tool_call_id") or entry.get("call_id") or "")
         is_error = bool(entry.get("is_error")) or entry.get("status") == "error"
-        yield Message("tool", parts.text, name=_text(entry.get("name") or ""), call=call, is_error=is_error)
+        yield Message("tool", parts.text, name=text_of(entry.get("name") or ""), call=call, is_error=is_error)
         return
     thought = "\n\n".join([*thoughts, *parts.thoughts])
     if parts.text or calls or thought:
@@ -217,7 +217,7 @@ class _Parts:
     def of(cls, content: object) -> "_Parts":
         """Return the parts of a text, or of a list of blocks; raise UnreadableError for what is no text."""
         if not isinstance(content, list):
-            return cls(_text(content))
+            return cls(text_of(content))
         texts: list[str] = []
         calls: list[Call] = []
         results: list[Message] = []
@@ -225,18 +225,18 @@ class _Parts:
         for part in content:
             kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
             if not isinstance(part, Mapping):
-                texts.append(_text(part))
+                texts.append(text_of(part))
             elif kind in _TEXTS:
                 said = part.get("refusal", "") if kind == "refusal" else part.get("text", "")
-                texts.append(_text(said.get("value", "") if isinstance(said, Mapping) else said))
+                texts.append(text_of(said.get("value", "") if isinstance(said, Mapping) else said))
             elif kind == "tool_use":
-                calls.append(_call(part))
+                calls.append(call_of(part))
             elif kind == "tool_result":
                 inner = cls.of(part.get("content") or "")
                 call = str(part.get("tool_use_id", ""))
                 results.append(Message("tool", inner.text, call=call, is_error=bool(part.get("is_error"))))
             elif kind in ("thinking", "reasoning"):
-                thoughts.append(_text(part.get("thinking") or part.get("text") or ""))
+                thoughts.append(text_of(part.get("thinking") or part.get("text") or ""))
             elif kind != "redacted_thinking":
                 raise UnreadableError(
                     f"holds “{shorten(str(kind))}”, and messages are text. Write what it says, or leave it out"
@@ -253,10 +253,10 @@ def _calls_of(entry: Mapping[str, Any]) -> list[Call]:
         calls = [*calls, entry["function_call"]]
     if not isinstance(calls, list):
         raise UnreadableError("has “tool_calls” that are no list")
-    return [_call(each) for each in calls]
+    return [call_of(each) for each in calls]
 
 
-def _call(entry: object) -> Call:
+def call_of(entry: object) -> Call:
     """Return a call, whatever its parts are called."""
     if not isinstance(entry, Mapping):
         raise UnreadableError("calls a tool without a name. Write it as {“name”: …, “arguments”: …}")
@@ -269,7 +269,8 @@ def _call(entry: object) -> Call:
     return Call(tidy(name), json_text(given), str(id))
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """Return what is said as text, "" for nothing; what is no text as JSON. Raise UnreadableError."""
     if value is None:
         return ""
     if not isinstance(value, str):

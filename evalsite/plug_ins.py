@@ -44,6 +44,7 @@ EVALSITE_FORMATS = [
     "campaigns.formats.html.Html",
     "campaigns.formats.json_tree.JsonTree",
     "campaigns.formats.conversation.Conversation",
+    "campaigns.formats.trace.AgentTrace",
 ]
 
 EVALSITE_RESPONSES = [
