@@ -15,6 +15,7 @@ from annotation.models import Assignment, Response, Turn, Worker
 from annotation.worker_names import hashed_name
 from campaigns.contracts.protocol import Scope
 from campaigns.design.paging import PageKind
+from campaigns.formats import get_format
 from campaigns.models import Campaign, Criterion, HitItem
 from campaigns.queries import Role, has_role
 from evalsite.lib.caches import byte_cache
@@ -35,7 +36,7 @@ class ShownItem:
 
 
 class Reply(NamedTuple):
-    """What a chatbot said in a chat, and the number of that turn."""
+    """What a chatbot said in a chat, or an agent did, and the number of that turn."""
 
     number: int
     text: str
@@ -227,16 +228,29 @@ def _frozen_criteria(public_id: UUID) -> list[Criterion]:
     return list(Criterion.objects.filter(campaign__public_id=public_id))
 
 
-def replies_to_rate(assignment_id: int, page: ShownPage, criteria: Iterable[Criterion]) -> list[Reply]:
-    """Return the replies that were given in the chat of a page, in order; none where no criterion is asked of them.
+def replies_to_rate(
+    campaign: Campaign, assignment_id: int, page: ShownPage, criteria: Iterable[Criterion]
+) -> list[Reply]:
+    """Return the replies that were given in the chat of a page, in order; none where no criterion is about them.
 
-    One query if some are.
+    One query if some are. Where outputs are rated, see `replies_shown`.
     """
+    if not campaign.is_live:
+        return replies_shown(campaign, page, criteria)
     if all(each.scope != Scope.TURN for each in criteria):
         return []
     chat = {"conversation__assignment": assignment_id, "conversation__item": page.items[0].id}
     found = Turn.objects.filter(**chat, speaker=Turn.Speaker.CHATBOT).order_by("number")
     return [Reply(*row) for row in found.values_list("number", "text")]
+
+
+def replies_shown(campaign: Campaign, page: ShownPage, criteria: Iterable[Criterion]) -> list[Reply]:
+    """Return the replies or steps of the one output of a page, from 1; none where no criterion is about them."""
+    is_asked = any(each.scope == Scope.TURN or each.response_kind.needs_turns for each in criteria)
+    if not is_asked or page.has_several:
+        return []
+    turns = get_format(campaign.screen.get("output_format", "text")).turns(page.items[0].text)
+    return [Reply(number, text) for number, text in enumerate(turns, 1)]
 
 
 def worker_name(campaign: Campaign, worker: Worker) -> str:

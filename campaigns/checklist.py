@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from django.conf import settings
+from django.db.models.functions import Length
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import Scope, find_blanks
+from campaigns.contracts.protocol import Scope, Screen, find_blanks
 from campaigns.design.paging import PageKind
 from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
+from campaigns.formats import get_format
 from campaigns.hit_queries import compared_in_hit
 from campaigns.methods import methods, options_for, reads, why_undecided
-from campaigns.models import Campaign, Chatbot, Criterion
+from campaigns.models import Campaign, Chatbot, Criterion, Output
 from campaigns.protocols import get_protocol
 from campaigns.queries import Contents, contents_of, find_tested, list_chatbots, proposed_settings
 from evalsite.lib.addresses import AllowList
@@ -27,6 +29,7 @@ _MOST_NAMES = 5
 
 _MOST_TRIED = 1000
 _MOST_OF_REPLIES = 300
+_LOOKED_AT = 100
 
 State = Literal["ok", "todo", "error", "optional"]
 
@@ -273,10 +276,17 @@ def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
 def _unfit(campaign: Campaign, criterion: Criterion) -> str:
     """Return why a criterion cannot be asked on the campaign's pages, "" if it can."""
     kind = criterion.response_kind
-    if criterion.scope == Scope.TURN and not campaign.is_live:
-        return f"“{criterion.name}” is asked of each reply in a live chat, and there are none. Have it asked otherwise."
-    if criterion.scope == Scope.TURN and campaign.compares_chats:
-        return f"“{criterion.name}” is asked of each reply, and two chats are compared. Have it asked otherwise."
+    if criterion.scope == Scope.TURN and not (campaign.is_live or _turn_of(campaign)):
+        return (
+            f"“{criterion.name}” is asked of each reply or step, and there are none: outputs are texts. Have it asked "
+            "otherwise, or choose another format under Layout."
+        )
+    if criterion.scope == Scope.TURN and (campaign.compares_chats or campaign.page_kind != PageKind.OUTPUT):
+        return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
+    if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not _turn_of(campaign)):
+        return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
+    if kind.needs_turns and criterion.scope == Scope.TURN:
+        return f"“{criterion.name}” is about all replies or steps of an output: have it asked of each output."
     if kind.is_of_text and campaign.is_live:
         return f"“{criterion.name}” is about the text of an output, and chats have none. Have it answered otherwise."
     if kind.is_of_text and criterion.scope != Scope.OUTPUT and campaign.page_kind != PageKind.OUTPUT:
@@ -293,9 +303,19 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
     return ""
 
 
+def _turn_of(campaign: Campaign) -> str:
+    """Return what replies or steps of outputs are called, "" if they have none."""
+    return get_format(Screen.from_json(campaign.screen).output_format).turn
+
+
 def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:
-    """Return that the longest chat has more questions about its replies than a form should, "" if it has not."""
+    """Return that the longest chat has more questions about its replies than a form should, "" if it has not.
+
+    Where outputs are rated, the longest of them are looked at. One query, if anything is asked of replies.
+    """
     n_asked = sum(each.scope == Scope.TURN for each in criteria)
+    if n_asked and not campaign.is_live:
+        return _long_output(campaign, n_asked)
     most = campaign.chat_rules.max_inputs
     if n_asked * most <= _MOST_OF_REPLIES:
         return ""
@@ -303,6 +323,19 @@ def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:
         f"A chat may have {counted(most, 'message')}, and each reply {counted(n_asked, 'question')}: "
         f"{n_asked * most:,} on one page. At most {_MOST_OF_REPLIES} can be: have the chat rules allow "
         f"{_MOST_OF_REPLIES // n_asked} messages or fewer, or ask less of each reply."
+    )
+
+
+def _long_output(campaign: Campaign, n_asked: int) -> str:
+    format = get_format(Screen.from_json(campaign.screen).output_format)
+    outputs = Output.objects.filter(source__campaign=campaign).order_by(Length("text").desc()).values_list("text")
+    most = max((len(format.turns(text)) for (text,) in outputs[:_LOOKED_AT]), default=0)
+    if n_asked * most <= _MOST_OF_REPLIES:
+        return ""
+    return (
+        f"An output has {counted(most, format.turn.lower())}, and each {counted(n_asked, 'question')}: "
+        f"{n_asked * most:,} on one page. At most {_MOST_OF_REPLIES} can be: leave out outputs with more than "
+        f"{_MOST_OF_REPLIES // n_asked}, or ask less of each."
     )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from campaigns.building.estimate import BuildEstimate
-from campaigns.building.pace import seconds_of_fields, seconds_of_output, seconds_to_chat, seconds_to_rate
+from campaigns.building.pace import count_turns, seconds_of_fields, seconds_of_output, seconds_to_chat, seconds_to_rate
 from campaigns.building.proposals import Proposal, TestRules, certainty_of, propose_design
 from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design.certainty import Certainty
@@ -40,7 +40,7 @@ def pace_of(campaign: Campaign) -> Pace:
         if seconds := [(ended - started).total_seconds() / n for started, ended, n in rows if ended and n]:
             return Pace(max(1, round(median(seconds))), len(seconds))
     scopes = list(campaign.criteria.values_list("scope", flat=True))
-    n_criteria = len(scopes)
+    n_criteria: float = len(scopes)
     if campaign.is_live:
         n_inputs = campaign.chat_rules.min_inputs
         n_asked = sum(n_inputs if scope == Scope.TURN else 1 for scope in scopes)
@@ -52,6 +52,10 @@ def pace_of(campaign: Campaign) -> Pace:
     sample = list(outputs[:_SAMPLE])
     of_sources = [seconds_of_fields(screen, fields) for _, fields in sample]
     reading = seconds_to_rate(of_sources, 0) if any(of_sources) else 0
+    n_of_turns = scopes.count(Scope.TURN)
+    if n_of_turns:
+        n_turns = sum(count_turns(screen, text) for text, _ in sample) / max(len(sample), 1)
+        n_criteria += n_of_turns * (n_turns - 1)
     of_outputs = seconds_to_rate([seconds_of_output(screen, text) for text, _ in sample], n_criteria)
     return Pace(max(1, round(of_outputs + reading / n_alike)))
 

@@ -52,6 +52,7 @@ EVALSITE_RESPONSES = [
     "campaigns.responses.scale.Scale",
     "campaigns.responses.number.Number",
     "campaigns.responses.choice.Choice",
+    "campaigns.responses.step.FirstWrongStep",
     "campaigns.responses.text.FreeText",
     "campaigns.responses.spans.Spans",
     "campaigns.responses.edit.Edit",

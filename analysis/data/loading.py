@@ -77,8 +77,8 @@ def load_scores(
     `read_score` gives the number of a cell, NaN where it is not allowed; `allowed` says what a cell may hold.
     `criterion`: its name where the file names none; `criteria`: known names, by which columns hold scores. `kinds` of
     items are wanted: degraded ones, too, for a worker test; others are left out and counted in a warning. In a file
-    with a column `turn` that is not empty, a row is about a reply of a chat, which `worker`, `assignment`, `hit`,
-    `position` and `system` name.
+    with a column `turn` that is not empty, a row is about a reply or a step of the output that `source` and `system`
+    name. Without several sources it is one of a chat, which `worker`, `assignment`, `hit`, `position`, `system` name.
 
     Raises TableError with up to 50 problems: a missing column, an empty label, a score that is not allowed.
     """
@@ -90,10 +90,14 @@ def load_scores(
     if "source" not in called and "document" in called:
         called["source"] = called.pop("document")
     cells = {name: table.text[own] for name, own in called.items()}
-    has_chats = "turn" in cells and any(cells["turn"].labels)
+    has_turns = "turn" in cells and any(cells["turn"].labels)
+    # Of chats all have one source, or none.
+    has_chats = has_turns and not ("source" in cells and len(set(filter(None, cells["source"].labels))) > 1)
     labels = [name for name in (*LABELS, "score") if name in called]
     if has_chats:
         cells, labels = _of_chats(cells), [name for name in labels if name not in ("source", "document")]
+    elif has_turns:
+        cells, labels = _of_outputs(cells), [name for name in labels if name not in ("source", "document")]
     for name in _not_empty(labels, called):
         refuse_empty(cells[name], called[name], problems)
     given = cells["score"]
@@ -108,7 +112,7 @@ def load_scores(
     numbers = {"score": values[given.codes]}
     found = _responses(table, called, cells, numbers, {}, kinds, criterion, problems, choices.groups)
     digest = fingerprint("plain scores 1", [*found.labelled(*LABELS), found.score])
-    return replace(found, has_chats=has_chats, fingerprint=digest)
+    return replace(found, has_chats=has_chats, has_turns=has_turns, fingerprint=digest)
 
 
 def _not_empty(labels: Iterable[str], called: Collection[str]) -> list[str]:
@@ -211,6 +215,17 @@ def _of_chats(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
     chat, n_chats = dense_ranks(*combined(parts))
     labels = [f"chat {number}" for number in range(1, n_chats + 1)]
     return {**columns, "document": TextColumn(chat.astype(np.int32), labels), "source": columns["turn"]}
+
+
+def _of_outputs(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
+    """Return the columns with sources as documents, and replies or steps of outputs as their sources."""
+    if "document" not in columns:
+        return {**columns, "document": columns["source"], "source": columns["turn"]}
+    of, source = columns["document"], columns["source"]
+    codes, _ = dense_ranks(*combined([(of.codes, len(of.labels)), (source.codes, len(source.labels))]))
+    rows = np.unique(codes, return_index=True)[1]
+    labels = [f"{of.labels[of.codes[row]]}:{source.labels[source.codes[row]]}" for row in rows]
+    return {**columns, "document": TextColumn(codes.astype(np.int32), labels), "source": columns["turn"]}
 
 
 def _coded(columns: Mapping[str, TextColumn], name: str, used: Mask, default: str) -> tuple[Codes, list[str]]:

@@ -43,8 +43,8 @@ class Responses:
     answer, (n,): `worker`, `system`, `source`, `document`, `criterion`; `kind`, a `Kind`; `assignment`, a code of what
     a worker did at one go, or all. `numbers`: `score`, `seconds` and whatever else a method reads, as far as files have
     it, NaN where a cell is empty. `text`: answers that are words, and texts that were judged. `attributes`: columns by
-    whose groups scores are compared, as far as they were asked for. `has_chats`: documents are chats, and sources their
-    replies.
+    whose groups scores are compared, as far as they were asked for. `has_turns`: documents are sources and their
+    sources replies or steps of outputs; with `has_chats`, documents are chats.
     """
 
     workers: list[str]
@@ -65,6 +65,7 @@ class Responses:
     warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
     has_chats: bool = False
+    has_turns: bool = False
 
     def __post_init__(self) -> None:
         if not self.document.size:  # not known: all are of one
@@ -93,7 +94,9 @@ class Responses:
     @property
     def groups(self) -> dict[str, Codes]:
         """By what answers may depend on each other, by name: int, (n,), codes of workers, and of chats or segments."""
-        return {"worker": self.worker} | ({"chat": self.document} if self.has_chats else {"source": self.segment})
+        if self.has_chats:
+            return {"worker": self.worker, "chat": self.document}
+        return {"worker": self.worker, "source": self.document if self.has_turns else self.segment}
 
     def codes_of(self, *names: str) -> tuple[NDArray[np.int64], int]:
         """Return codes of what answers have in these columns together, (n,), without gaps, and how many there are."""

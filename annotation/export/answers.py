@@ -114,7 +114,8 @@ def _answered(
 ) -> Iterator[_Answered]:
     """Yield the values of criteria about one system whose kind is in a table, by assignment, position and criterion.
 
-    What a worker answers on an output again, in another HIT, is of a repeat. Each reply of a chat is its own source.
+    What a worker answers on an output again, in another HIT, is of a repeat. Each reply of a chat, or of an output, is
+    its own source.
     """
     found = campaign.criteria.filter(scope__in=campaign.scopes_of_systems)
     criteria = [each for each in found if each.response_kind.is_in(table, each.settings)]
@@ -132,10 +133,11 @@ def _answered(
                 worker = names(each.worker)
                 for position, turn, place, item_id, value in sorted(values[each.pk], key=itemgetter(0, 1, 2)):
                     item = items[item_id]
-                    may_be_again = not turn and item.kind == Kind.ORDINARY
-                    is_again = may_be_again and not seen.add(f"{each.worker_id} {item.output} {place}")
+                    may_be_again = not (turn and campaign.is_live) and item.kind == Kind.ORDINARY
+                    is_again = may_be_again and not seen.add(f"{each.worker_id} {item.output} {place} {turn}")
                     kind = KIND_NAMES[Kind.REPEAT if is_again else item.kind]
-                    source = f"{each.pk}.{position}.{turn}" if turn else item.source
+                    chat = f"{each.pk}.{position}" if campaign.is_live else item.source
+                    source = f"{chat}.{turn}" if turn else item.source
                     beginning = worker, each.pk, each.hit.number, position, source, item.system, kind
                     seconds = shown.get((each.pk, item_id)) if item.page is None else None
                     yield _Answered(beginning, criteria[place], value, item, seconds)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from annotation.pages.questions import OF_PAGE, AnswerKey, Asked, asked_on
 from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
-from annotation.queries import Reply, ShownItem, ShownPage
+from annotation.queries import Reply, ShownItem, ShownPage, replies_shown
 from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance
 from campaigns.contracts.format import Block, ContentFormat
@@ -52,7 +52,7 @@ class ShownText:
 
     `is_output`: it is rated. `speaker` says it, if it is a turn of the dialogue with this heading. `name`: what a page
     calls it on which workers mark texts, else "". `format` renders it. `fold`, `is_open`: as those of its block.
-    `questions`: what is asked of the reply or step that ends with it, the `turn`th one.
+    `questions`: what is asked of the reply or step that ends with it; `turn`: what that is called, if it has a number.
     """
 
     label: str
@@ -66,7 +66,7 @@ class ShownText:
     format: str = "text"
     fold: str = ""
     is_open: bool = False
-    turn: int = 0
+    turn: str = ""
     questions: "Sequence[Question]" = ()
 
 
@@ -139,7 +139,8 @@ class ItemPage:
     def all_questions(self) -> list[Question]:
         """What is asked, of each output, of all of it, and of each reply."""
         of_outputs = (each for output in self.outputs for each in output.questions)
-        return [*of_outputs, *self.questions, *(each for turn in self.turns for each in turn.questions)]
+        of_turns = (*self.turns, *(turn for section in self.sections for turn in section.turns))
+        return [*of_outputs, *self.questions, *(each for turn in of_turns for each in turn.questions)]
 
     @property
     def asks_of_replies(self) -> bool:
@@ -210,13 +211,16 @@ def make_item_page(
     No query.
     """
     replies = [Reply(number, turn.text) for number, turn in enumerate(chat, start=1) if turn.by == "chatbot"]
+    replies = replies or replies_shown(campaign, page, criteria)
     asked = asked_on(page, criteria, replies)
     is_marked = any(each.criterion.response_kind.marks_text for each in asked)
     is_text = is_text or is_marked
     questions = [Question(number, each) for number, each in enumerate(asked, start=1)]
     blocks = _blocks(campaign, page)
     beside = _find_beside(campaign, page, blocks, criteria)
-    how = _How(None if is_text else stem_of, is_marked, beside)
+    how = _How(
+        None if is_text else stem_of, is_marked, beside, _words_of_turns(campaign, replies), _of_turns(questions)
+    )
     own = _outputs(campaign, blocks, questions, how) if page.has_several else []
     whole = _shared(campaign, page, blocks[0][1])
     return ItemPage(
@@ -239,14 +243,26 @@ def make_item_page(
 
 def _turns(chat: Sequence[Utterance], questions: Sequence[Question]) -> list[ShownTurn]:
     """Return the turns of a chat, each reply with what is asked of it."""
-    of_turn: dict[int, list[Question]] = {}
-    for each in questions:
-        of_turn.setdefault(each.asked.turn, []).append(each)
+    of_turn = _of_turns(questions)
     reply = count(1)
     return [
         ShownTurn(said.by, said.text, next(reply) if said.by == "chatbot" else 0, of_turn.get(number, ()), said.name)
         for number, said in enumerate(chat, start=1)
     ]
+
+
+def _of_turns(questions: Sequence[Question]) -> dict[int, list[Question]]:
+    """Return what is asked of each reply or step, by its number; of all of a page: 0."""
+    found: dict[int, list[Question]] = {}
+    for each in questions:
+        found.setdefault(each.asked.turn, []).append(each)
+    return found
+
+
+def _words_of_turns(campaign: Campaign, replies: Sequence[Reply]) -> str:
+    """Return what the replies or steps of outputs are called where something is about them, else ""."""
+    is_asked = replies and not campaign.is_live
+    return get_format(Screen.from_json(campaign.screen).output_format).turn if is_asked else ""
 
 
 Blocks = list[tuple[Block, list[Part]]]
@@ -266,11 +282,16 @@ class Beside(Enum):
 
 
 class _How(NamedTuple):
-    """How texts are shown: what their images are called, None for text; whether workers mark them; side by side."""
+    """How texts are shown: what their images are called, None for text; whether workers mark them; side by side.
+
+    `turn`: what replies or steps are called, if they have numbers; `of_turns`: what is asked of each, by its number.
+    """
 
     stem_of: Stem | None
     is_marked: bool
     beside: Beside
+    turn: str
+    of_turns: Mapping[int, Sequence[Question]]
 
 
 def _blocks(campaign: Campaign, page: ShownPage) -> BlocksOfItems:
@@ -330,6 +351,7 @@ def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
     stem_of = how.stem_of
     is_drawn = bool(stem_of and parts)
     html = "" if is_drawn or how.is_marked else html_of(block)
+    turn = block.turn if block.is_output else 0
     return ShownText(
         label=block.label,
         is_output=block.is_output,
@@ -342,7 +364,8 @@ def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
         format=block.format,
         fold=block.fold,
         is_open=block.is_open,
-        turn=block.turn,
+        turn=f"{how.turn} {block.turn}" if how.turn and turn else "",
+        questions=how.of_turns.get(turn, ()) if turn else (),
     )
 
 

@@ -57,12 +57,12 @@ class Asked(NamedTuple):
 def asked_on(page: ShownPage, criteria: Sequence[Criterion], replies: Sequence[Reply] = ()) -> list[Asked]:
     """Return what a page asks, in the order of the page: of its outputs, then of all of it, then of each reply.
 
-    `replies`: those of the chat that the page is about.
+    `replies`: those of the chat that the page is about, or the replies or steps of its output.
     """
     of_outputs = [each for each in criteria if each.scope == Scope.OUTPUT]
     scopes = {Scope.PAGE, Scope.ASSIGNMENT} if page.is_last else {Scope.PAGE}
     of_page = [each for each in criteria if each.scope in scopes]
-    first, whole = page.items[0], _subject_of(page)
+    first, whole = page.items[0], _subject_of(page, len(replies))
     if not page.has_several:
         alone = [each for each in criteria if each in of_outputs or each in of_page]
         of_replies = [each for each in criteria if each.scope == Scope.TURN]
@@ -79,5 +79,5 @@ def asked_on(page: ShownPage, criteria: Sequence[Criterion], replies: Sequence[R
     return asked + [Asked(criterion, OF_PAGE, first.id, whole) for criterion in of_page]
 
 
-def _subject_of(page: ShownPage) -> Subject:
-    return Subject(tuple(item.text for item in page.items), page.items[0].fields)
+def _subject_of(page: ShownPage, n_turns: int) -> Subject:
+    return Subject(tuple(item.text for item in page.items), page.items[0].fields, n_turns)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from annotation.models import Assignment
 from annotation.pages.contents import ABSTAINED, ANSWER
 from annotation.pages.questions import asked_on
-from annotation.queries import ShownPage, responses_to
+from annotation.queries import ShownPage, replies_shown, responses_to
 from campaigns.models import Criterion
 
 
@@ -14,7 +14,7 @@ def saved_answers(assignment: Assignment, page: ShownPage, criteria: Sequence[Cr
     responses = responses_to(assignment.pk, page)
     found = {(each.item_id, each.criterion_id, each.turn): each for each in responses}
     saved = {}
-    for asked in asked_on(page, criteria):
+    for asked in asked_on(page, criteria, replies_shown(assignment.campaign, page, criteria)):
         response = found.get((asked.item_id, asked.criterion.pk, asked.turn))
         if response is None:
             continue

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import NO_REASON, Assignment, Conversation, Event, Response
 from annotation.pages.questions import AnswerKey, Asked, asked_on
-from annotation.queries import ShownPage, criteria_of, pages_of, replies_to_rate, responses_to
+from annotation.queries import ShownPage, criteria_of, pages_of, replies_shown, replies_to_rate, responses_to
 from annotation.services.leases import reclaim, renew
 from campaigns.contracts.response import BadAnswerError
 from campaigns.services.rows import insert_few, update_one
@@ -69,7 +69,7 @@ def save_page(
         return assignment
     page = _page_at(assignment, position)
     criteria = criteria_of(assignment.campaign)
-    asked = asked_on(page, criteria, replies_to_rate(assignment.pk, page, criteria))
+    asked = asked_on(page, criteria, replies_to_rate(assignment.campaign, assignment.pk, page, criteria))
     responses = _read(answers, abstained or {}, asked)
     if assignment.campaign.is_live:
         _check_chat(assignment, page)
@@ -99,7 +99,8 @@ def save_draft(
     if not assignment.campaign.is_revisable:
         raise DomainError("not_revisable", "This page is saved once it is complete.")
     page = _page_at(assignment, position)
-    asked = asked_on(page, criteria_of(assignment.campaign))
+    criteria = criteria_of(assignment.campaign)
+    asked = asked_on(page, criteria, replies_shown(assignment.campaign, page, criteria))
     if not _revise(assignment, page, _read(answers, abstained or {}, asked, is_draft=True)):
         assignment.refresh_from_db(fields=["n_rated", "state"])
     return assignment

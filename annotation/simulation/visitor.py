@@ -22,7 +22,7 @@ from annotation.simulation.pages import Form, Page, read_page
 from annotation.simulation.talk import Talk, VisitError
 from campaigns.design.composition import Kind
 from campaigns.design.seeds import generator
-from campaigns.models import Criterion, HitItem
+from campaigns.models import Campaign, Criterion, HitItem
 from evalsite.lib.http import Client, RefusedError, RequestError, Response
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
@@ -37,6 +37,7 @@ class Task:
     Before an item of a live campaign is rated, there is a chat of at least `min_inputs` inputs.
     """
 
+    campaign: Campaign
     assignment_id: int
     items: Mapping[int, Item]
     pages: Mapping[int, ShownPage]
@@ -65,7 +66,7 @@ def look_up_task(path: str) -> Task:
         for position, source, system, kind in rows
     }
     min_inputs = campaign.chat_rules.min_inputs if campaign.is_live else 0
-    return Task(assignment.pk, items, pages_of(assignment), criteria_of(campaign), min_inputs)
+    return Task(campaign, assignment.pk, items, pages_of(assignment), criteria_of(campaign), min_inputs)
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Visitor:
             self.has_left = True
             return False
         page = task.pages[position]
-        replies = replies_to_rate(task.assignment_id, page, task.criteria)
+        replies = replies_to_rate(task.campaign, task.assignment_id, page, task.criteria)
         asked = {f"{ANSWER}{each.key.suffix}": each for each in asked_on(page, task.criteria, replies)}
         if set(form.answers) != set(asked):
             raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(asked)}.")

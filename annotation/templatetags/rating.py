@@ -140,7 +140,7 @@ def _row(number: int, asked: Asked) -> tuple[Any, ...]:
     settings = json.dumps(criterion.settings, sort_keys=True)
     before = criterion.shown_on_id and (criterion.shown_on_id, tuple(criterion.shown_values))
     needs_subject = criterion.response_kind.needs_subject(criterion.settings)
-    marked = (subject.outputs, tuple(subject.source.items())) if needs_subject else None
+    marked = (subject.outputs, tuple(subject.source.items()), subject.n_turns) if needs_subject else None
     return number, asked.key, *own, criterion.abstain_reasons, settings, before, len(subject.outputs), marked
 
 
@@ -162,10 +162,10 @@ def _statement(
     settings: str,
     before: tuple[int, tuple[str, ...]] | None,
     n_outputs: int,
-    marked: tuple[tuple[str, ...], tuple[tuple[str, str], ...]] | None,
+    marked: tuple[tuple[str, ...], tuple[tuple[str, str], ...], int] | None,
 ) -> Statement:
     kind = get_response_kind(response)
-    subject = Subject(marked[0], dict(marked[1])) if marked else None
+    subject = Subject(marked[0], dict(marked[1]), marked[2]) if marked else None
     return Statement(
         number,
         key.suffix,

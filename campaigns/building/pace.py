@@ -10,11 +10,13 @@ from campaigns.formats import get_format
 from evalsite.lib.errors import DomainError
 
 _SECONDS_PER_STATEMENT = 4
+_USUAL_TURNS = 5
+"""Replies or steps of an output that nobody has seen yet."""
 # A chat of at least 10 messages and 7 statements took 6.7 minutes (Ji et al. 2022).
 _SECONDS_PER_MESSAGE = 37
 
 
-def seconds_to_rate(seconds: Sequence[float], n_criteria: int) -> int:
+def seconds_to_rate(seconds: Sequence[float], n_criteria: float) -> int:
     """Return the seconds of an average item: it is taken in, and each statement gets a rating.
 
     `seconds` has how long it takes to take in each of some items.
@@ -53,6 +55,15 @@ def _seconds(format: str, value: str, *, is_output: bool) -> float:
         return seconds_to_read(value)
 
 
+def count_turns(screen: Screen, text: str) -> int:
+    """Return how many replies or steps an output has; 0 of a format without, and of what it cannot read."""
+    format = get_format(screen.output_format)
+    try:
+        return len(format.turns(format.read(text, is_output=True))) if format.turn and text else 0
+    except DomainError:
+        return 0
+
+
 def seconds_per_output(protocol: type[Protocol], items: Sequence[tuple[Mapping[str, str], str]] = ()) -> float:
     """Return the seconds that one output takes, or one chat, in a campaign as the protocol presets it.
 
@@ -67,6 +78,8 @@ def seconds_per_output(protocol: type[Protocol], items: Sequence[tuple[Mapping[s
     n_alike = protocol.mix.size if protocol.mix.layout == Layout.BY_SOURCE else 1
     n_alike = protocol.outputs_per_page if is_compared else n_alike
     n_asked = asked.count(Scope.OUTPUT) + (asked.count(Scope.PAGE) / n_alike if is_compared else 0)
+    n_turns = sum(count_turns(screen, text) for _, text in items) / len(items) if items else _USUAL_TURNS
+    n_asked += asked.count(Scope.TURN) * n_turns
     if items:
         of_sources = [seconds_of_fields(screen, fields) for fields, _ in items]
         of_outputs = [seconds_of_output(screen, text) for _, text in items]

@@ -30,7 +30,7 @@ class Scope(StrEnum):
     """What a criterion is asked of, and how often."""
 
     OUTPUT = "output"  # each output
-    TURN = "turn"  # each reply of the chatbot in a live chat, once the chat is over
+    TURN = "turn"  # each reply of a chatbot, or step of an agent, once the chat is over or below each
     PAGE = "page"  # all that is shown at once: the comparison, the document
     ASSIGNMENT = "assignment"  # the whole HIT, on its last page
 

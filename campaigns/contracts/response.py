@@ -15,10 +15,14 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Subject:
-    """What a criterion is asked of: outputs as shown, in the order shown, and what the first was made from."""
+    """What a criterion is asked of: outputs as shown, in the order shown, and what the first was made from.
+
+    `n_turns`: how many replies or steps it has, of a page with one output, where a response kind `needs_turns`.
+    """
 
     outputs: tuple[str, ...] = ()
     source: Mapping[str, str] = field(default_factory=dict)
+    n_turns: int = 0
 
 
 NOTHING = Subject()
@@ -55,6 +59,7 @@ class ResponseKind(ABC):
 
     `compares`: the fewest and the most outputs that it compares; None if it is about one, or all as a whole.
     `is_of_text`: it is about the text of one output, so of nothing where several are shown or chats have none.
+    `needs_turns`: it is about single replies or steps of an output, so the subject says how many there are.
     `marks_text`: workers mark what they judge, so texts are shown as text; the template has the `subject`.
     """
 
@@ -74,6 +79,7 @@ class ResponseKind(ABC):
     style: ClassVar[str] = ""
     compares: ClassVar[tuple[int, int] | None] = None
     is_of_text: ClassVar[bool] = False
+    needs_turns: ClassVar[bool] = False
     marks_text: ClassVar[bool] = False
     options: ClassVar[type[OptionsForm]] = OptionsForm
 

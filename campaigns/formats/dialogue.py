@@ -1,5 +1,7 @@
 """Dialogues of a person with a chatbot, and the reply that ends one."""
 
+from itertools import count
+
 from campaigns.contracts.chat import Utterance
 from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
 from campaigns.design.degradation import STEPS_TO_29
@@ -18,6 +20,7 @@ class Dialogue(ContentFormat):
     is_shared = False
     has_lists = True
     has_parts = True
+    turn = "Reply"
     n_words = 150
     lengths = STEPS_TO_29
     degraded = "in each reply a run of words replaced by words of another reply"
@@ -35,6 +38,7 @@ class Dialogue(ContentFormat):
     @classmethod
     def blocks(cls, value: str, place: Place) -> list[Block]:
         """Return its turns, each called by its place."""
+        reply = count(1)
         return [
             Block(
                 f"{place.name} {n}",
@@ -44,9 +48,15 @@ class Dialogue(ContentFormat):
                 speaker=turn.by,
                 dialogue=place.label,
                 is_drawn=place.is_drawn,
+                turn=next(reply) if turn.by == "chatbot" else 0,
             )
             for n, turn in enumerate(parse_transcript(value, is_before_reply=not place.is_output), 1)
         ]
+
+    @classmethod
+    def turns(cls, value: str) -> list[str]:
+        """Return what the chatbot says."""
+        return [turn.text for turn in parse_transcript(value) if turn.by == "chatbot"]
 
     @classmethod
     def parts(cls, value: str) -> list[str]:

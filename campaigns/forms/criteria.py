@@ -15,7 +15,7 @@ from campaigns.responses import list_response_kinds
 _NEW = {"is_in_worker_test": True, "is_required": True, "response": DEFAULT_KIND, "scope": Scope.OUTPUT.value}
 _SCOPES = [
     (Scope.OUTPUT.value, "Each output, or each chat as a whole"),
-    (Scope.TURN.value, "Each reply of the chatbot in a live chat"),
+    (Scope.TURN.value, "Each reply of a chatbot, or step of an agent"),
     (Scope.PAGE.value, "All that is shown at once: a comparison, a document"),
     (Scope.ASSIGNMENT.value, "The whole HIT, on its last page"),
 ]

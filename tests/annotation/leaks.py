@@ -23,7 +23,7 @@ from annotation.access.tokens import token_of
 from annotation.pages import text_images
 from annotation.pages.contents import ANSWER
 from annotation.pages.questions import Asked, asked_on
-from annotation.queries import criteria_of, pages_of
+from annotation.queries import criteria_of, pages_of, replies_to_rate
 from annotation.services.assignments import start_assignment
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
@@ -116,7 +116,8 @@ def walk(campaign: Campaign, name: str, *, n_blocks: int = 9) -> Walk:
             found.webp[stem] = image.content
             found.image_headers.append(dict(image.headers))
         served.append(found)
-        answers = {f"{ANSWER}{each.key.suffix}": _answer(each) for each in asked_on(shown, criteria)}
+        replies = replies_to_rate(campaign, assignment.pk, shown, criteria)
+        answers = {f"{ANSWER}{each.key.suffix}": _answer(each) for each in asked_on(shown, criteria, replies)}
         with CaptureQueriesContext(connection) as queries:
             page = client.post(address, {"position": str(shown.position), **answers})
         found.n_queries = len(queries)

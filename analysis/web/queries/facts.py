@@ -2,6 +2,7 @@
 
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from campaigns.contracts.protocol import Scope, Screen
+from campaigns.formats import get_format
 from campaigns.models import Campaign
 from campaigns.queries import contents_of
 
@@ -9,6 +10,7 @@ from campaigns.queries import contents_of
 def get_facts(campaign: Campaign) -> CampaignFacts:
     """Return what a paper says of a campaign's design. Five queries."""
     contents, screen, rules = contents_of(campaign), Screen.from_json(campaign.screen), campaign.chat_rules
+    turn = "reply of the chatbot" if campaign.is_live else get_format(screen.output_format).turn.lower()
     platform = campaign.crowd_platform
     known = platform.for_known_raters()
     return CampaignFacts(
@@ -29,7 +31,7 @@ def get_facts(campaign: Campaign) -> CampaignFacts:
                 statement=row.statement,
                 is_negative=row.is_negative,
                 answered_by=row.response_kind.describe(row.settings)
-                + (" for each reply of the chatbot" if row.scope == Scope.TURN else ""),
+                + (f" for each {turn}" if row.scope == Scope.TURN else ""),
                 instrument=row.response_kind.instrument,
                 elicitation=row.response_kind.elicitation,
                 n_values=row.response_kind.values(row.settings)[0],

@@ -1,5 +1,6 @@
 """Response kinds: what an answer is, what it is worth, and which answers and settings are refused."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ EXAMPLES = [
     ("choice", ONE_OF),
     ("choice", SOME_OF),
     ("choice", OF_SOURCE),
+    ("step", {}),
+    ("step", {"word": "Reply", "none_label": "All is right"}),
     ("text", NOTE),
     ("spans", {}),
     ("edit", {}),
@@ -42,8 +45,8 @@ EXAMPLES = [
 
 
 def subject_of(kind: type[ResponseKind]) -> Subject:
-    """Return as many outputs as a kind compares at least."""
-    return Subject(("a text",) * (kind.compares[0] if kind.compares else 1))
+    """Return as many outputs as a kind compares at least, and a few steps."""
+    return Subject(("a text",) * (kind.compares[0] if kind.compares else 1), n_turns=5)
 
 
 @pytest.mark.parametrize(
@@ -195,3 +198,27 @@ def test_numbers_above_0_are_magnitudes_beside_their_reference() -> None:
     sent = [float(kind.simulate([level], MAGNITUDE, rng)[0]) for level in (0, 25, 50, 75, 100)]
     assert sent == [25, 50, 100, 200, 400], "twice as large for every 25 points"
     assert kind.simulate([0], MAGNITUDE | {"least": "40"}, rng) == ["40.000000"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "value", "score"),
+    [("1", {"step": 1, "of": 4}, 0), ("4", {"step": 4, "of": 4}, 75), ("none", {"step": None, "of": 4}, 100)],
+)
+def test_the_first_wrong_step_is_worth_what_was_right_before_it(sent: str, value: dict, score: float) -> None:
+    kind, subject = get_response_kind("step"), Subject(("a trace",), n_turns=4)
+    assert kind.clean([sent], {}, subject) == value
+    assert kind.score(value, {}) == score
+    assert kind.sent(value) == [sent]
+    chosen = {"1": "Step 1", "4": "Step 4", "none": "No step is wrong"}[sent]
+    assert [json.loads(cell) for cell in kind.cells(value, {}, subject)] == [[chosen], ["No step is wrong"]]
+
+
+@pytest.mark.parametrize("sent", ["0", "5", "-1", "1.0", "NONE", "٣", "9" * 5000])
+def test_a_step_that_is_not_there_is_refused(sent: str) -> None:
+    with pytest.raises(BadAnswerError, match="only 1 to 4, or none"):
+        get_response_kind("step").clean([sent], {}, Subject(("a trace",), n_turns=4))
+
+
+def test_each_step_of_an_output_may_be_chosen() -> None:
+    shown = get_response_kind("step").shown_with({"word": "Reply"}, Subject(("a",), n_turns=2))
+    assert shown.steps == [(1, "Reply 1"), (2, "Reply 2")]
