@@ -9,7 +9,8 @@ from django.db import transaction
 
 from annotation.views import pages
 from campaigns.design.composition import Kind
-from campaigns.models import Campaign, Criterion, HitItem, Source
+from campaigns.formats import get_format
+from campaigns.models import Campaign, Criterion, HitItem, Output, Source
 from campaigns.responses import list_response_kinds
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
@@ -39,7 +40,7 @@ FEW = {"n_ordinary": 6, "n_degraded": 3, "n_repeat": 2}
 class Asking:
     """A campaign on whose pages some kinds of response are asked: each with its settings, of each output or the page.
 
-    `is_given`: errors of each output are marked already.
+    `is_given`: errors of each output are marked already. `format`: what outputs are.
     """
 
     kinds: dict[str, dict[str, Any]]
@@ -49,6 +50,7 @@ class Asking:
     mix: dict[str, int] = field(default_factory=lambda: MIX)
     n_systems: int = 6
     is_given: bool = False
+    format: str = "text"
 
 
 ASKING = {
@@ -59,6 +61,7 @@ ASKING = {
     "documents": Asking({"spans": {"given_field": "given"}, "scale": {}}, "document", mix=FEW, is_given=True),
     "pairs": Asking({"preference": {"may_be_neither": "yes"}}, "comparison", scope="page"),
     "comparisons": Asking({"best_worst": {}, "ranking": {}}, "comparison", 4, scope="page"),
+    "steps": Asking({"step": {}, "slider": {}}, mix=FEW, format="conversation"),
     "outputs beside each other": Asking({"number": {"least": "0"}, "slider": {}}, "comparison", 3, mix=FEW),
 }
 
@@ -74,6 +77,9 @@ def asking(owner: User, how: Asking) -> Campaign:
         place = {"document": f"doc-{n // N_SEGMENTS}", "place": n % N_SEGMENTS + 1}
         fields = source.fields | {"given": json.dumps(given)}
         Source.objects.filter(pk=source.pk).update(**(place if how.page_kind == "document" else {}), fields=fields)
+    campaign.screen |= {"output_format": how.format}
+    for output in Output.objects.filter(source__campaign=campaign):
+        Output.objects.filter(pk=output.pk).update(text=get_format(how.format).example(output.text))
     campaign.criteria.all().delete()
     for order, (kind, settings) in enumerate(how.kinds.items()):
         Criterion.objects.create(
@@ -109,6 +115,8 @@ def test_leak_nothing_tells_kinds_of_items_apart_however_they_are_answered(owner
     check_headers(walks)
     check_words(walks, campaign)
     check_work(walks)
+    if not get_format(how.format).is_drawable:
+        return
     if any(kind.marks_text for kind in list_response_kinds() if kind.slug in how.kinds):
         assert not any(each.webp for one in walks for each in one.served), "texts are marked as text"
         return
