@@ -23,6 +23,9 @@ WRITTEN: Mapping[Written, str] = {
     "replies": "Replies",
     "dialogues": "Whole dialogues",
     "chats": "People chat with them",
+    "traces": "Traces of agents",
+    "code": "Code",
+    "captions": "Captions of pictures",
 }
 TASKS: Mapping[Task, str] = {
     "slider": "Move a slider",

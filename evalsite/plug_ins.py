@@ -31,6 +31,11 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.fact_count.FactCount",
     "campaigns.protocols.option_selection.OptionSelection",
     "campaigns.protocols.post_edit.PostEdit",
+    "campaigns.protocols.language_models.LlmAnswer",
+    "campaigns.protocols.language_models.LlmPair",
+    "campaigns.protocols.language_models.WholeConversation",
+    "campaigns.protocols.language_models.AgentTrace",
+    "campaigns.protocols.code_review.CodeReview",
     "campaigns.protocols.document.ContrastiveEsa",
 ]
 

@@ -104,6 +104,12 @@ class Difference(ContentFormat):
         stretches = [(starts[n] + 1, starts[n] + len(lines[n])) for n in sorted(sides[0] or sides[1])]
         return degrade_stretches(value, stretches, lambda code: by.replaced(code, cls.lengths))
 
+    @classmethod
+    def example(cls, text: str) -> str:
+        """Return a change that adds it, a word a line."""
+        added = [f"+{word}" for word in text.split()]
+        return "\n".join(["--- a/file", "+++ b/file", f"@@ -1 +1,{len(added)} @@", "-text", *added])
+
 
 def _read(slug: str, text: str) -> str:
     if len(text) > LONGEST:

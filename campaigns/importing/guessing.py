@@ -68,6 +68,9 @@ _WRITTEN: tuple[tuple[Written, set[str]], ...] = (
     ("answers", {"answer", "answers", "modelanswer", "goldanswer", "referenceanswer", "question"}),
     ("questions", {"passage"}),
     ("summaries", {"document"}),
+    ("traces", {"trace", "trajectory", "steps"}),
+    ("captions", {"caption", "image", "picture"}),
+    ("code", {"diff", "patch"}),
 )
 # Columns beside the outputs of a wide file that tell something of the source.
 _NOTES = {

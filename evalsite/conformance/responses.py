@@ -9,6 +9,7 @@ from campaigns.contracts.response import BadAnswerError, ResponseKind, Subject
 from evalsite.conformance.faults import HOSTILE, check_names, refused, require
 
 _LEVELS = (0, 25, 50, 75, 100)
+_N_TURNS = 6
 
 
 def check_response(kind: type[ResponseKind], *, settings: Sequence[Mapping[str, Any]] = ({},)) -> None:
@@ -26,8 +27,8 @@ def check_response(kind: type[ResponseKind], *, settings: Sequence[Mapping[str, 
 
 
 def subject_of(kind: type[ResponseKind]) -> Subject:
-    """Return as many outputs as a kind compares at least."""
-    return Subject(("a text",) * (kind.compares[0] if kind.compares else 1))
+    """Return as many outputs as a kind compares at least, or one of some replies."""
+    return Subject(("a text",) * (kind.compares[0] if kind.compares else 1), n_turns=_N_TURNS)
 
 
 def _check_clean(kind: type[ResponseKind], settings: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page
 
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.paging import PageKind
+from campaigns.formats import get_format
 from campaigns.protocols import list_protocols
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
@@ -66,6 +67,11 @@ TRIALS: Mapping[str, Trial] = {
     "magnitude": Trial(),
     "mqm": Trial(),
     "esa": Trial(seed=3),
+    "llm-answer": Trial(),
+    "llm-pair": Trial(n_workers=4, n_hits=7, quality=CLOSE, seed=3),
+    "conversation": Trial(),
+    "agent-trace": Trial(),
+    "code-review": Trial(),
     "cesa": Trial(SMALL | OF_THREE),
     "sqm": Trial(),
     "da-document": Trial(),
@@ -191,7 +197,7 @@ def text_of(format: str, n: int, k: int = 0) -> str:
     """Return a text of source `n`, by system `k`, whose words are its own."""
     parts = ("The mill", "by the river", "was sold", "to the town", "in spring", "with its wheel", "and its last owner")
     said = " ".join(f"{part}{n}-{k}" for part in parts)
-    return f"Person: Tell me of mill {n}.\nChatbot: {said}.\nPerson: Thanks." if format == "dialogue" else said
+    return get_format(format).example(said)
 
 
 def simulate(folder: Path, campaign: str, trial: Trial) -> list[str]:

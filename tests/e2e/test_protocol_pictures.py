@@ -1,6 +1,7 @@
 """Pictures for the guides: each protocol's page, and pages of researchers; `make pictures` draws them as they are."""
 
 import io
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from annotation.raters.lists import RaterEntry
 from annotation.services.invitations import invite_raters
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.composition import Layout
+from campaigns.formats import get_format
 from campaigns.models import Campaign, Output, Source, System
 from campaigns.protocols import get_protocol, list_protocols
 from campaigns.services.hits import execute_build
@@ -63,9 +65,60 @@ FIELDS = {
     "options": ("Platform 5\nPlatform 6\nOlten", "Olten\nBasel\nBern"),
     "correct": ("Platform 5", "Olten"),
     "topic": ("tennis", "tennis"),
+    "prompt": ("Name two ways to keep bread fresh.", "How do I make tea for two?"),
+    "task": ("Say what the weather is in Basel.", "Book the cheapest train to Basel that arrives before **10:00**."),
+    "before": ("", "```python\ndef mean(numbers):\n    return sum(numbers) / len(numbers)\n```"),
+    "goal": ("The weather.", "A train to Basel before ten."),
     "dialogue": (DIALOGUE, DIALOGUE),
 }
-TEXTS = {
+ANSWER = """\
+Boil water and warm the pot. Then:
+
+1. Put in **two spoons** of tea.
+2. Pour on the water, and wait *4 minutes*.
+
+| tea | minutes |
+|---|---|
+| green | 2 |
+| black | 4 |
+"""
+CHANGE = """\
+--- a/numbers.py
++++ b/numbers.py
+@@ -1,2 +1,4 @@
+ def mean(numbers):
+-    return sum(numbers) / len(numbers)
++    if not numbers:
++        raise ValueError("there is no number")
++    return sum(numbers) / len(numbers)
+"""
+TALK = [
+    {"role": "user", "content": "I have to be in Basel before ten."},
+    {
+        "role": "assistant",
+        "content": "Let me look.",
+        "tool_calls": [{"id": "1", "function": {"name": "timetable", "arguments": '{"to": "Basel"}'}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "08:02–09:12, 08:32–09:42"},
+    {"role": "assistant", "content": "The train at 8:32 arrives at 9:42, from platform 5."},
+]
+STEPS = [
+    {
+        "thought": "I need the timetable.",
+        "call": {"tool": "timetable", "arguments": {"to": "Basel"}},
+        "result": "08:02–09:12, 22 €; 08:32–09:42, 19 €",
+        "seconds": 1.2,
+        "cost": 0.002,
+    },
+    {"call": {"tool": "book", "arguments": {"train": "08:32"}}, "result": "booked", "seconds": 2.1, "cost": 0.003},
+    {"answer": "I booked the train at 8:32 for 19 €."},
+]
+TEXTS: dict[str, list[str | tuple[str, ...]]] = {
+    "llm-answer": ["In a bag, or frozen in slices.", ANSWER],
+    "llm-pair": ["In a bag, or frozen in slices.", (ANSWER, "Pour boiling water on **two spoons** of tea, and wait.")],
+    "conversation": [json.dumps(TALK[:1] + TALK[-1:]), json.dumps(TALK)],
+    "agent-trace": [json.dumps(STEPS[-1:]), json.dumps(STEPS)],
+    "code-review": [CHANGE.replace("ValueError", "TypeError"), CHANGE],
     "dialogue-static": [DIALOGUE, DIALOGUE],
     "dialogue-turn": ["The courts there are lovely in the evening.", "Yes."],
     "ssa": ["The courts there are lovely in the evening.", "I like it."],
@@ -85,7 +138,9 @@ def fill(campaign: Campaign) -> None:
         system = System.objects.create(campaign=campaign, name=f"system {code}")
         own = TEXTS.get(campaign.protocol)
         for place, source in enumerate(campaign.sources.order_by("name")):
-            text = f"{own[place]}{' ' * code}".strip() if own else texts[place]
+            text = own[place] if own else texts[place]
+            text = text if isinstance(text, str) else text[code % len(text)]
+            text = get_format(campaign.screen["output_format"]).read(text, is_output=True)
             Output.objects.create(source=source, system=system, text=text)
 
 

@@ -63,9 +63,9 @@ CLASSES = {
 def clean(html: str) -> str:
     """Return HTML with what is allowed alone; the text of other elements stays, but for scripts and styles.
 
-    Elements must not be more than some `DEEPEST` deep.
+    Elements must not be more than some `DEEPEST` deep. Halves of surrogate pairs become question marks.
     """
-    return _cleaner().clean(html)
+    return _cleaner().clean(html.encode("utf-8", "replace").decode())
 
 
 @cache
