@@ -12,8 +12,9 @@ class Example:
     `folder` holds outputs.csv, or chatbots.json where chats are live, and quality.json, the systems' true quality.
     `becomes` is how far it gets: of a running one `n_hits` are finished, of `n_built` that a live one has, and `n_left`
     more workers have left in the middle of theirs. `likes_length` is how much better workers see an output of twice as
-    many words than it is, in the unit of the quality. `design` are fields of the design that its protocol does not
-    preset, `words` take the places of blanks in the instructions.
+    many words than it is, in the unit of the quality. `attributes` are columns of the outputs that say more of the
+    sources. `design` are fields of the design that its protocol does not preset, `words` take the places of blanks in
+    the instructions.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Example:
     n_left: int = 0
     n_built: int = 0
     likes_length: float = 0.0
+    attributes: tuple[str, ...] = ()
     design: Mapping[str, Any] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,8 +67,16 @@ ESA = Example(
     words={"source language": "small letters without punctuation", "target language": "written English"},
 )
 LLM = Example(
-    "Example: answers of language models", "llm-pair", "llm", "finished", likes_length=0.6, design={"n_hits": 12}
+    "Example: answers of language models",
+    "llm-pair",
+    "llm",
+    "finished",
+    likes_length=0.6,
+    attributes=("topic",),
+    design={"n_hits": 12},
 )
-AGENTS = Example("Example: traces of agents", "agent-trace", "agents", "finished", design={"n_hits": 12})
+AGENTS = Example(
+    "Example: traces of agents", "agent-trace", "agents", "finished", attributes=("topic",), design={"n_hits": 12}
+)
 EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)
 """The last one is made last: it is first in the list of campaigns."""

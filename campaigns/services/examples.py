@@ -1,6 +1,7 @@
 """Making an example campaign as far as a draft: for the demo, and to begin with."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -10,11 +11,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from campaigns.examples import Example
+from campaigns.importing.layout import ATTRIBUTE, FileLayout
 from campaigns.models import Campaign
 from campaigns.services.campaigns import change_campaign, create_campaign, fill_blanks
 from campaigns.services.chatbots import add_chatbot
 from campaigns.services.design import change_design
-from campaigns.services.imports import start_import, upload_outputs
+from campaigns.services.imports import map_columns, start_import, upload_outputs
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 
@@ -53,6 +55,10 @@ def import_outputs(campaign: Campaign, user: User, example: Example) -> Job:
     """Upload the outputs; return the job that imports them."""
     path = FOLDER / example.folder / "outputs.csv"
     upload = upload_outputs(campaign=campaign, user=user, upload=SimpleUploadedFile(path.name, path.read_bytes()))
+    if example.attributes:
+        layout = FileLayout.from_json(upload.layout)
+        roles = {**layout.roles, **dict.fromkeys(example.attributes, ATTRIBUTE)}
+        map_columns(upload=upload, layout=replace(layout, roles=roles))
     job: Job | None = start_import(upload=upload, user=user).job
     assert job
     return job

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 
 from campaigns import examples as listed
-from campaigns.services.examples import read_example
+from campaigns.services.campaigns import create_campaign
+from campaigns.services.examples import import_outputs, read_example
+from evalsite.jobs.running import run_job
 from examples.agents import traces
 from examples.llm import answers
 
@@ -39,6 +41,15 @@ def test_each_system_of_known_quality_has_an_output_of_its_own_for_each_source(e
     assert pairs == {(source, system): 1 for source in sources for system in systems}
     outputs = {(row["source_id"], row["output"]) for row in rows}
     assert len(outputs) == len(rows) and all(output.strip() for _, output in outputs)
+
+
+@pytest.mark.django_db(transaction=True)
+@each_example
+def test_topics_are_imported_as_attributes_of_the_sources(owner, example, script):
+    campaign = create_campaign(owner=owner, protocol="preference", name="Outputs")
+    run_job(import_outputs(campaign, owner, example).pk)
+    topics = {row["source_id"]: {"topic": row["topic"]} for row in rows_of(script)}
+    assert dict(campaign.sources.values_list("name", "attribute_values")) == topics
 
 
 def test_answers_have_the_length_that_is_promised():
