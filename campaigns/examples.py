@@ -73,10 +73,11 @@ LLM = Example(
     "finished",
     likes_length=0.6,
     attributes=("topic",),
-    design={"n_hits": 12},
+    design={"n_ordinary": 10, "n_degraded": 7, "n_repeat": 1, "n_hits": 20},
+    words={"what makes an answer better": "an answer is better if it is correct, does what was asked, and is clear"},
 )
 AGENTS = Example(
     "Example: traces of agents", "agent-trace", "agents", "finished", attributes=("topic",), design={"n_hits": 12}
 )
-EXAMPLES = (DRAFT, LIVE, RUNNING, ESA, PREFERENCE, LIKERT, FINISHED)
+EXAMPLES = (DRAFT, LIVE, RUNNING, AGENTS, LLM, ESA, PREFERENCE, LIKERT, FINISHED)
 """The last one is made last: it is first in the list of campaigns."""

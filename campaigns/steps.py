@@ -154,8 +154,9 @@ def _of_entries(entries: Iterable[Any]) -> Iterator[Step]:
 def _of_entry(entry: Mapping[str, Any]) -> list[Step]:
     """Return the steps of one entry: one, or one for each of its calls."""
     action = entry.get("action")
-    if isinstance(action, Mapping):
-        entry = {key: value for key, value in entry.items() if key != "action"} | action
+    for name in ("action", "call"):
+        if isinstance(called := entry.get(name), Mapping):
+            entry = {key: value for key, value in entry.items() if key != name} | called
     thoughts = dict.fromkeys(text_of(entry[key]) for key in _THOUGHTS if entry.get(key))
     about = Step(
         user=text_of(entry.get("user")),
