@@ -285,6 +285,8 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
         return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
     if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not _turn_of(campaign)):
         return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
+    if (kind.marks_text or kind.is_of_text) and not kind.needs_turns and not _has_texts(campaign):
+        return f"“{criterion.name}” is about a text, and outputs have several. Have it answered otherwise."
     if kind.needs_turns and criterion.scope == Scope.TURN:
         return f"“{criterion.name}” is about all replies or steps of an output: have it asked of each output."
     if kind.is_of_text and campaign.is_live:
@@ -306,6 +308,12 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
 def _turn_of(campaign: Campaign) -> str:
     """Return what replies or steps of outputs are called, "" if they have none."""
     return get_format(Screen.from_json(campaign.screen).output_format).turn
+
+
+def _has_texts(campaign: Campaign) -> bool:
+    """Return whether outputs are texts, or a dialogue written as one: what is kept of others is not what is read."""
+    format = get_format(Screen.from_json(campaign.screen).output_format)
+    return format.is_one_text or format.is_drawable or campaign.is_live
 
 
 def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:

@@ -156,7 +156,7 @@ def _of_entry(entry: Mapping[str, Any]) -> list[Step]:
     action = entry.get("action")
     for name in ("action", "call"):
         if isinstance(called := entry.get(name), Mapping):
-            entry = {key: value for key, value in entry.items() if key != name} | called
+            entry = {key: value for key, value in entry.items() if key != name} | {**called}
     thoughts = dict.fromkeys(text_of(entry[key]) for key in _THOUGHTS if entry.get(key))
     about = Step(
         user=text_of(entry.get("user")),
@@ -224,8 +224,9 @@ def _of_messages(messages: Sequence[Message]) -> tuple[str, list[Step]]:
         elif each.role == "tool" and waiting:
             place = next((place for place in waiting if place[0] and place[0] == each.call), waiting[0])
             waiting.remove(place)
-            result = {"error": each.text or "It failed."} if each.is_error else {"result": each.text}
-            steps[place[1]] = replace(steps[place[1]], **result)
+            step = steps[place[1]]
+            failed = replace(step, error=each.text or "It failed.")
+            steps[place[1]] = failed if each.is_error else replace(step, result=each.text)
     if steps and not steps[-1].is_call:
         steps[-1] = replace(steps[-1], thought="", answer=steps[-1].thought)
     return task, steps

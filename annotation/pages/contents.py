@@ -139,8 +139,9 @@ class ItemPage:
     def all_questions(self) -> list[Question]:
         """What is asked, of each output, of all of it, and of each reply."""
         of_outputs = (each for output in self.outputs for each in output.questions)
-        of_turns = (*self.turns, *(turn for section in self.sections for turn in section.turns))
-        return [*of_outputs, *self.questions, *(each for turn in of_turns for each in turn.questions)]
+        of_chat = (each for turn in self.turns for each in turn.questions)
+        of_turns = (each for section in self.sections for turn in section.turns for each in turn.questions)
+        return [*of_outputs, *self.questions, *of_chat, *of_turns]
 
     @property
     def asks_of_replies(self) -> bool:
@@ -189,10 +190,20 @@ class ItemPage:
         return any(kind.needs_script for kind in self.kinds)
 
     @property
+    def all_sections(self) -> list[Section]:
+        """What is shown of all of it and of each output."""
+        return [*self.sections, *(section for output in self.outputs for section in output.sections)]
+
+    @property
     def has_turns(self) -> bool:
         """Whether a dialogue is shown."""
-        of_outputs = (section for output in self.outputs for section in output.sections)
-        return any(section.turns for section in (*self.sections, *of_outputs))
+        return any(section.turns for section in self.all_sections)
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether a text is an image."""
+        texts = (text for each in self.all_sections for text in ([each.text] if each.text else each.turns))
+        return any(text.pictures for text in texts)
 
 
 def make_item_page(

@@ -80,7 +80,7 @@ def show_next(
         "form": {"method": "post", "action": ""},
         "telemetry": tuple(TELEMETRY),  # what the script fills in
     }
-    if campaign.can_choose_text and not assignment.is_accessible and not item.is_marked:
+    if campaign.can_choose_text and not assignment.is_accessible and item.has_pictures:
         context["text_form"] = {"method": "post", "action": url_of("text", assignment)}
     if conversations:  # the page may have the address of the chat's form
         context["form"] = {"method": "post", "action": url_of("hit", assignment)}

@@ -93,12 +93,12 @@ class AgentTrace(ContentFormat):
         donors = list(by.draw())
         for _ in range(math.ceil(len(places) / _ONE_OF)):
             place = places.pop(draw_below(len(places), by.rng))
-            donor = next((each for each in donors if each != _part(steps[place])), None)
+            donor = next((each for each in donors if _exchanged(steps[place], each) != steps[place]), None)
             if donor is None:
                 raise DesignError("degraded_equals_original", "all steps of other traces are like its own")
             donors.remove(donor)
             donors.append(donor)  # none twice, unless there are too few
-            steps[place] = replace(steps[place], **json.loads(donor))
+            steps[place] = _exchanged(steps[place], donor)
         return write_trace(replace(trace, steps=tuple(steps)))
 
     @classmethod
@@ -111,6 +111,17 @@ class AgentTrace(ContentFormat):
 def _part(step: Step) -> str:
     values = asdict(step)
     return json.dumps({name: values[name] for name in _EXCHANGED}, ensure_ascii=False)
+
+
+def _exchanged(step: Step, donor: str) -> Step:
+    """Return a step with the call and result of another one; a donor that is a text, of a field, is the result."""
+    try:
+        part = json.loads(donor)
+    except (ValueError, RecursionError):
+        part = None
+    if not isinstance(part, dict) or part.keys() != {*_EXCHANGED}:
+        part = {"result": donor, "error": ""}
+    return replace(step, **part)
 
 
 def _blocks(trace: Trace, prose: str, code: str) -> Iterator[Block]:

@@ -50,8 +50,19 @@ def check_screen(screen: Screen) -> None:
 
     if wrong := [each.label for each in screen.fields if not get_format(each.format).is_for_fields]:
         raise DomainError("bad_screen", f"“{wrong[0]}” has a format that only outputs have. Choose another one.")
+    of_reference = [each.format for each in screen.fields if each.name == screen.reference_field]
+    if any(_differ(each, screen.output_format) for each in of_reference):
+        raise DomainError(
+            "bad_screen",
+            f"“{screen.reference_field}” takes the place of outputs, and they have another format. Give both the same.",
+        )
     if not get_format(screen.output_format).is_for_outputs:
         raise DomainError("bad_screen", "The output has a format that only fields of sources have. Choose another one.")
+
+
+def _differ(one: str, other: str) -> bool:
+    """Tell whether a value of one format cannot be shown as one of another: only texts can."""
+    return one != other and not (get_format(one).is_one_text and get_format(other).is_one_text)
 
 
 def _read_again(campaign: Campaign, before: Screen, after: Screen) -> None:

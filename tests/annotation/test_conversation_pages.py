@@ -219,6 +219,8 @@ def test_what_is_asked_of_replies_takes_time(opened: Opened) -> None:
     [
         ({"scope": "turn"}, "have it asked of each output"),
         ({"scope": "turn", "response": "slider", "settings": {}}, ""),
+        ({"response": "spans", "settings": {}}, "is about a text, and outputs have several"),
+        ({"response": "edit", "settings": {}}, "is about a text, and outputs have several"),
     ],
 )
 def test_the_check_list_says_what_does_not_fit(opened: Opened, changes: dict[str, Any], said: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from analysis.metrics.judges.prompt import Statement, make_prompt
 from campaigns.contracts.format import Degradation, Place
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.design.errors import DesignError
@@ -244,6 +245,15 @@ def test_longer_conversations_take_longer_and_what_is_folded_hardly_counts() -> 
     short, long = (json.dumps([USER, *[reply] * n]) for n in (1, 3))
     folded = json.dumps([{"role": "system", "content": "word " * 1000}, USER, reply])
     assert CONVERSATION.seconds(short) < CONVERSATION.seconds(folded) < CONVERSATION.seconds(long)
+
+
+def test_a_judge_is_given_roles_and_calls_as_text() -> None:
+    blocks = CONVERSATION.blocks(json.dumps(KEPT), PLACE)
+    shown = make_prompt("Rate it.", [Statement("It is right.", "no", "yes")], blocks)
+    assert (
+        "Conversation (rate this):\nSystem prompt: Be brief.\nPerson: Will it rain?\nChatbot: I look it up.\n"
+        "Call of look_up: city: Turku\ndays: 2\nResult of look_up: rain at 4\nChatbot: Yes, from four o'clock on."
+    ) in shown
 
 
 # --- Degraded

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.metrics.judges.prompt import Statement, make_prompt
 from campaigns.contracts.format import Degradation, Place
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.design.errors import DesignError
@@ -274,6 +275,16 @@ def test_steps_have_their_parts_and_what_is_long_is_folded() -> None:
     assert TRACE.turns(json.dumps(KEPT))[0] == "I look it up.\nlook_up\ncity: Turku\nrain at 4"
 
 
+def test_a_judge_is_given_the_steps_as_text() -> None:
+    prompt = make_prompt("Rate it.", [Statement("It is right.", "no", "yes")], TRACE.blocks(json.dumps(KEPT), PLACE))
+    shown = prompt.partition("what a participant sees")[2]
+    assert "Trace (rate this):\nTask: Will it rain?\nSummary: 3 steps, 2 calls, 1 error." in shown
+    assert (
+        "Step 1: I look it up.\nCall of look_up: city: Turku\nResult: rain at 4\nStep 2: \nCall of go: to: home"
+        in shown
+    )
+
+
 # --- Degraded
 
 
@@ -306,6 +317,13 @@ def test_a_call_never_takes_the_place_of_one_like_it() -> None:
     assert "tool 7" in TRACE.degrade(value, Degradation(rng, lambda: [own, other(7)]))
     with pytest.raises(DesignError):
         TRACE.degrade(value, Degradation(rng, lambda: [own]))
+
+
+@pytest.mark.parametrize("donor", ["A text of a field.", "[", "{}", "3", '{"tool": "x"}'])
+def test_a_donor_that_is_no_step_is_the_result(donor: str) -> None:
+    value = TRACE.read(json.dumps([WENT]), is_output=True)
+    found = json.loads(TRACE.degrade(value, Degradation(np.random.default_rng(1), lambda: [donor])))
+    assert found == {"steps": [{"tool": "go", "arguments": '{"to": "home"}', "result": donor}]}
 
 
 def test_a_trace_without_calls_cannot_be_degraded() -> None:
