@@ -25,11 +25,13 @@ from annotation.worker_names import hashed_name
 from campaigns.checklist import checklist
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.design.composition import Kind
+from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign, HitItem
 from campaigns.proposals import pace_of
 from campaigns.services.hits import execute_build
 from campaigns.services.lifecycle import launch_campaign
 from campaigns.services.screens import change_screen
+from evalsite.accounts.models import User
 from evalsite.lib.tables.writing import write_csv
 from tests.analysis.campaigns import analysed
 from tests.annotation.conversations import SYSTEMS, conversations, traces
@@ -48,30 +50,34 @@ N_TURNS = {"conversation": 3, "trace": 5}
 @pytest.fixture(scope="module")
 def launched(module_db: None) -> dict[str, Campaign]:
     """A campaign of each format on its way through the pages: created, imported, built, launched."""
-    owner = make_owner()
-    client, campaigns = signed_in(owner), {}
-    for format, content in FILES.items():
-        campaigns[format] = campaign = make_campaign(owner, "custom", f"Test of {format}")
-        change_screen(
-            campaign=campaign, screen=Screen((Field("task", "Task"),), output_label="Work", output_format=format)
-        )
-        assert bring_in(client, campaign, content()).imported_at
-        word = "Reply" if format == "conversation" else "Step"
+    owner, campaigns = make_owner(), {}
+    for format in FILES:
+        campaigns[format] = campaign = imported(owner, format)
+        settings = {"word": "Reply" if format == "conversation" else "Step"}
         campaign.criteria.create(order=2, name="sound", statement="It is sound.", scope="turn")
-        campaign.criteria.create(
-            order=3,
-            name="first wrong",
-            statement="Which is the first that is wrong?",
-            response="step",
-            settings={"word": word},
-        )
-        fields = {"workers_per_hit": 2, "n_ordinary": 6, "n_degraded": 2, "n_repeat": 2, "n_reference": 0}
-        Campaign.objects.filter(pk=campaign.pk).update(**fields, instructions="Read and rate.")
-        execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
-        campaign.refresh_from_db()
-        assert [step.text for step in checklist(campaign) if step.key == "criteria" and step.state != "ok"] == []
-        launch_campaign(campaign=campaign)
+        campaign.criteria.create(order=3, name="first wrong", statement="Which?", response="step", settings=settings)
+        launch(campaign)
     return campaigns
+
+
+def imported(owner: User, format: str) -> Campaign:
+    """Return a draft with the outputs of a file."""
+    campaign = make_campaign(owner, "custom", f"Test of {format}")
+    screen = Screen((Field("task", "Task"),), output_label="Work", output_format=format)
+    change_screen(campaign=campaign, screen=screen)
+    assert bring_in(signed_in(owner), campaign, FILES[format]()).imported_at
+    return campaign
+
+
+def launch(campaign: Campaign, **fields: Any) -> None:
+    """Build HITs of all kinds of items and launch them."""
+    mix = {"workers_per_hit": 2, "n_ordinary": 6, "n_degraded": 2, "n_repeat": 2, "n_reference": 0}
+    Campaign.objects.filter(pk=campaign.pk).update(**mix | fields, instructions="Read and rate.")
+    campaign.refresh_from_db()
+    execute_build(campaign=campaign, on_progress=lambda *_: None, saving=transaction.atomic)
+    campaign.refresh_from_db()
+    assert [step.text for step in checklist(campaign) if step.key == "criteria" and step.state != "ok"] == []
+    launch_campaign(campaign=campaign)
 
 
 Opened = Callable[[str], Campaign]
@@ -136,6 +142,21 @@ def test_scores_of_replies_are_exported_with_their_numbers_and_analysed_by_sourc
     assert (found.has_turns, found.has_chats, found.sources) == (True, False, ["", "1", "2", "3"])
     assert found.documents == [f"task-{n}" for n in range(7)]
     assert np.unique(found.groups["source"]).size == 7
+
+
+def test_levels_of_single_replies_are_analysed_by_source(opened: Opened) -> None:
+    owner = User.objects.first()
+    assert owner
+    campaign = imported(owner, "conversation")
+    campaign.criteria.update(scope="turn", response="scale", settings={})
+    launch(campaign, method="ordinal", worker_test=NO_TEST)
+    call_command("simulate", str(campaign.public_id), workers=6, stdout=StringIO(), stderr=StringIO())
+    campaign.refresh_from_db()
+    summary = analysed(campaign).report["summary"]
+    assert {row["system"] for row in summary["systems"]} == {*SYSTEMS}
+    assert {row["n"] for row in summary["systems"]} != {0}
+    assert set(summary["clusters"]) == {"worker", "source"}
+    assert summary["clusters"]["source"] == 7
 
 
 def test_steps_that_were_chosen_are_exported_and_none_is_good(opened: Opened) -> None:
