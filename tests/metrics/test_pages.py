@@ -289,6 +289,21 @@ def test_references_of_a_field_are_given_to_every_system(rated):
         assert texts.outputs[k] == source.outputs.get(system__name=texts.systems[texts.system[k]]).text
 
 
+def test_texts_with_markup_are_compared_by_their_words(owner):
+    campaign = make_campaign(owner, "da-translation")
+    campaign.screen["output_format"] = "markdown"
+    campaign.screen["fields"][1]["format"] = "html"
+    campaign.save()
+    add_outputs(campaign, 1, ("system-a",))
+    Source.objects.filter(campaign=campaign).update(
+        fields={"source": "**as it is**", "reference": "<p>So <b>it</b> is"}
+    )
+    Output.objects.filter(source__campaign=campaign).update(text="# So\n\n- [it](https://a.example) **is**")
+    texts = read_texts(campaign, "field:reference")
+    assert (texts.outputs, texts.references) == (["So\nit is"], ["So it is"])
+    assert texts.fields[0]["source"] == "**as it is**"
+
+
 def test_a_report_of_before_has_no_metrics_and_still_shows(owner_client, done):
     report = json.loads(json.dumps(done.report))
     report.pop("metrics", None)

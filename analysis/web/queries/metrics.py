@@ -117,11 +117,17 @@ def has_likely_reference(campaign: Campaign) -> bool:
 
 
 def read_texts(campaign: Campaign, reference: str) -> Texts:
-    """Return the outputs of a campaign, in the order of sources and systems, with their references.
+    """Return the words of the outputs of a campaign, in the order of sources and systems, with their references.
 
-    Outputs of the system whose texts are the references have none, since they would be compared with themselves.
-    Without a `reference` no output has one; otherwise raises DomainError `no_references` if none has. Four queries.
+    Of texts with markup these are without it, as their format says. Outputs of the system whose texts are the
+    references have none, since they would be compared with themselves. Without a `reference` no output has one;
+    otherwise raises DomainError `no_references` if none has. Four queries.
     """
+    screen = Screen.from_json(campaign.screen)
+    words, formats = (
+        get_format(screen.output_format).words,
+        {each.name: get_format(each.format) for each in screen.fields},
+    )
     systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk"))
     sources: list[tuple[str, int, Mapping[str, str]]] = sorted(
         campaign.sources.values_list("name", "pk", "fields"), key=lambda row: row[0]
@@ -130,13 +136,17 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
     place_of_system = {pk: place for place, (_, pk) in enumerate(systems)}
     rows = Output.objects.filter(source__campaign=campaign, system__is_degraded=False).order_by()
     found = rows.values_list("source_id", "system_id", "text").iterator(chunk_size=_CHUNK)
-    outputs = sorted((place_of_source[source], place_of_system[system], text) for source, system, text in found)
+    outputs = sorted((place_of_source[source], place_of_system[system], words(text)) for source, system, text in found)
+    of_sources = [
+        {name: formats[name].words(str(text or "")) if name in formats else text for name, text in fields.items()}
+        for _, _, fields in sources
+    ]
     if reference.startswith(_SYSTEM):
         of_references = place_of_system.get(int(reference.removeprefix(_SYSTEM)), -1)
         texts = {source: text for source, system, text in outputs if system == of_references}
     else:
         of_references, name = -1, reference.removeprefix(_FIELD)
-        texts = {place: str(fields.get(name) or "") for place, (_, _, fields) in enumerate(sources)}
+        texts = {place: str(fields.get(name) or "") for place, fields in enumerate(of_sources)}
     references = [texts.get(source, "") if system != of_references else "" for source, system, _ in outputs]
     if reference and not any(text.strip() for text in references):
         raise DomainError(
@@ -150,7 +160,7 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
         source,
         [text for _, _, text in outputs],
         references,
-        [fields for _, _, fields in sources],
+        of_sources,
         describe_data(campaign) or Data(),
     )
 
