@@ -4,9 +4,10 @@
 
 Ours: one POST keeps an item's scores and answers with the page of the next item. The floor: a view that reads one row,
 inserts one and renders a page of 5 KB. The same server (gunicorn, one process, four threads), the same middleware and
-database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Four kinds of HIT: 100
+database (SQLite, or that of DATABASE_URL) and the same four clients, in turn, in the same run. Five kinds of HIT: 100
 items with one slider, 20 items of one source with four, 50 comparisons of two outputs (preference), 20 documents of
-one segment with errors and a score (ESA). `ratio` is the floor's throughput over ours in the second, `ratios` in each.
+one segment with errors and a score (ESA), 20 answers in Markdown with a table, code and formulas, rated on two scales.
+`ratio` is the floor's throughput over ours in the second, `ratios` in each.
 With SQLite a second server, in turn with the first, has `SQLITE_SYNCHRONOUS=NORMAL`; all numbers outside `synchronous`
 are of the product's default, FULL, and `cost_of_full` is our throughput at NORMAL over that at FULL.
 In each round we are also measured with images: after each page a client fetches those that it has not had, as a browser
@@ -43,8 +44,30 @@ N_CLIENTS = 4
 ROUNDS, QUICK_ROUNDS = 7, 3
 N_PER_ROUND, QUICK_N_PER_ROUND = 60, 20
 _FEWER_DRAWN = 3  # an item with its images takes up to six times as long
-SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20}
-"""Pages of a HIT."""
+SHAPES = {"mrc-adequacy": 100, "qg": 20, "preference": 50, "esa": 20, "markdown": 20}
+"""Pages of a HIT, by its protocol or by the format of its outputs."""
+PROTOCOL_OF = {"markdown": "likert"}
+ANSWER = r"""## Answer %d
+
+It was **rebuilt in stone**, *not* in wood, after flood `%d`: see [the chronicle](https://example.org/harbour).
+
+| Year | Works | Cost |
+|:-----|-------|-----:|
+| 1604 | The northern mole and its two lights | $x^2$ |
+| 1611 | The market hall, in which fish is sold | $3x$ |
+
+1. The mole was raised by two metres, and the lights were moved to its end.
+2. Then the market moved to the northern side, where the boats now land.
+
+```python
+def height(year: int) -> float:
+    # The height of the mole in metres.
+    return 4.5 if year >= 1604 else 2.5
+```
+
+So the harbour has kept its form since, and the height of a flood of $n$ days follows $$h_n = \frac{n}{2} + \log n.$$
+"""
+"""A short answer of a language model, rendered anew for each item."""
 OUTPUTS_OF_PAGE = {"preference": 2}
 PASSAGE = "The harbour was rebuilt in stone after the flood, and the market moved to its northern side. " * 6
 SHORT = {"question": "Where was the market moved when the harbour was rebuilt?", "reference": "To its northern side."}
@@ -95,16 +118,26 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     n_pages, n_at_once = SHAPES[protocol], OUTPUTS_OF_PAGE.get(protocol, 1)
     size, rng = n_pages * n_at_once, np.random.default_rng(1)
     user, _ = User.objects.get_or_create(email="owner@example.org")
-    campaign = create_campaign(owner=user, protocol=protocol)
+    campaign = create_campaign(owner=user, protocol=PROTOCOL_OF.get(protocol, protocol))
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
     campaign.refresh_from_db()
+    is_markdown = protocol == "markdown"
+    if is_markdown:
+        campaign.screen["output_format"] = "markdown"
+        campaign.save()
     fields = {field["name"]: SHORT.get(field["name"], PASSAGE) for field in campaign.screen["fields"]}
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
     requests: list[list[Request]] = [[] for _ in range(N_CLIENTS)]
     for number in range(n_hits * N_CLIENTS):
         source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=fields)
         outputs = Output.objects.bulk_create(
-            Output(source=source, system=system, text=f"Where was harbour {number} rebuilt after flood number {k}?")
+            Output(
+                source=source,
+                system=system,
+                text=ANSWER % (number, k)
+                if is_markdown
+                else f"Where was harbour {number} rebuilt after flood number {k}?",
+            )
             for k, system in enumerate(systems)
         )
         hit = Hit.objects.create(campaign=campaign, number=number + 1)
