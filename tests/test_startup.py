@@ -14,7 +14,7 @@ from evalsite.jobs import handlers, timing, workers
 # Each is imported where it is used.
 _LARGE = {
     "boto3", "botocore", "celery", "cryptography", "drf_spectacular", "fontTools", "httpx", "jwt", "kombu",
-    "latex2mathml", "markdown_it", "matplotlib", "nh3", "openpyxl", "pandas", "PIL", "pyarrow", "pygments",
+    "latex2mathml", "markdown_it", "matplotlib", "nh3", "openpyxl", "pandas", "PIL", "pyarrow",
     "python_calamine", "redis", "regex", "scipy", "statsmodels",
 }  # fmt: skip
 # As in an installation without pandas, which pyarrow imports by itself where it finds it: evalsite needs none.

@@ -56,7 +56,8 @@ class Markdown(ContentFormat):
         if not any(value[start:end].strip() for start, end in stretches):
             lines = value.split("\n")
             worse = "\n".join(worsen_lines(lines, lines_of_code(value), by.rng))
-            return by.replaced(value, cls.lengths) if worse == value else worse
+            if worse != value:
+                return worse
         donors = Degradation(by.rng, lambda: [without_marks(words_of(text)) for text in by.draw()])
         for _ in range(_ATTEMPTS):
             worse = degrade_stretches(value, stretches, lambda prose: donors.replaced(prose, cls.lengths))

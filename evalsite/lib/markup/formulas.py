@@ -13,6 +13,8 @@ LONGEST_FORMULA = 1_000
 _DEEPEST = 24
 # A definition can name itself, or double at each step.
 _DEFINES = re.compile(r"\\(?:def|gdef|edef|xdef|let|\w*newcommand|\w*newenvironment|DeclareMathOperator)(?![a-z])")
+_ROWS, _SPACE = {"mrow", "mstyle", "mtd"}, '<mspace width="0.167em"></mspace>'
+_FUNCTION = re.compile("[a-zA-Z]{2,9}")
 # Those with a star have no numbers, which a single formula does not need.
 _NUMBERED = re.compile(r"\\(begin|end)\s*\{(align|equation|gather|multline)\}")
 
@@ -49,5 +51,21 @@ def _written(element: "Element", depth: int) -> str:
         for name, value in element.attrib.items()
         if name in allowed or value in values.get(name, ())
     )
-    inner = escape(unescape(element.text or ""), quote=False) + "".join(_written(each, depth + 1) for each in element)
+    inner = escape(unescape(element.text or ""), quote=False)
+    before: Element | None = None
+    for each in element:
+        inner += _SPACE * (element.tag in _ROWS and before is not None and _are_apart(before, each))
+        inner += _written(each, depth + 1)
+        before = each
     return f"<{element.tag}{attributes}>{inner}</{element.tag}>"
+
+
+def _are_apart(one: "Element", other: "Element") -> bool:
+    """Return whether a space is between two parts of a row: a function such as log is beside what is no operator."""
+    return (_is_function(one) or _is_function(other)) and "mo" not in (one.tag, other.tag)
+
+
+def _is_function(element: "Element") -> bool:
+    while element.tag in ("msub", "msup", "msubsup") and len(element):
+        element = element[0]
+    return element.tag == "mi" and bool(_FUNCTION.fullmatch(element.text or ""))

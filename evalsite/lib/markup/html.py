@@ -18,8 +18,9 @@ _FRAMED = {"table": "Table", "pre": "Code"}
 
 
 def to_html(text: str) -> str:
-    """Return HTML that cannot do harm; a very long text is shown as it is written."""
-    return as_written(text) if len(text) > LONGEST else clean("".join(_rewritten(text)))
+    """Return HTML that cannot do harm; a very long text, or one without anything to show, is shown as it is written."""
+    html = "" if len(text) > LONGEST else clean("".join(_rewritten(text)))
+    return html if html.strip() else as_written(text)
 
 
 def words_of(text: str) -> str:
