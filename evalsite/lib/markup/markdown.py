@@ -69,7 +69,7 @@ def structure_of(text: str) -> list[tuple[str, ...]]:
 
     Texts of the same structure differ in words alone.
     """
-    found = []
+    found: list[tuple[str, ...]] = []
     for token in parse(text):
         for each in (token, *(token.children or ())):
             if each.type not in ("text", "inline"):
