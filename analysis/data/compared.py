@@ -7,8 +7,8 @@ import numpy as np
 from analysis.data.coding import combined
 from analysis.data.rankings import RankingData
 from analysis.data.votes import VoteData
-from analysis.stats.bradley_terry import Outcome
 from analysis.stats.codes import dense_ranks
+from analysis.stats.davidson import Outcome
 from analysis.stats.rankings import implied_pairs
 from analysis.stats.ratings import Codes, Floats, Mask
 

@@ -16,7 +16,7 @@ from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
 from analysis.data.responses import fingerprint, rows_of
 from analysis.data.tools import Wanted
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.ratings import Codes, Mask
 from evalsite.lib.tables import CellProblems, Table, TextColumn
 from evalsite.lib.tables.errors import shorten

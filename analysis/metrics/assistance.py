@@ -8,7 +8,7 @@ import numpy as np
 from analysis.data.compared import ComparedPairs
 from analysis.data.output_scores import OutputScores
 from analysis.metrics.loading import SegmentScores
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.prediction_powered import AssistedComparison, MetricOutputs, compare_with_metric, predict_saving
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
 

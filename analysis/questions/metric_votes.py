@@ -12,7 +12,7 @@ from analysis.questions import Asked, Question
 from analysis.questions.metrics import PAGE
 from analysis.results.sections import Cell, Column, Section, Table, in_percent
 from analysis.stats.agreement import fleiss_kappa
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.ratings import or_none
 from analysis.stats.repeated_judgements import first_and_own
 from analysis.stats.segment_means import clustered_means

@@ -1,28 +1,14 @@
 """Strengths of systems from votes between two of them: Bradley and Terry's model with Davidson's ties."""
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.davidson import LARGEST, Likelihood, Outcome, centred, sandwich
 from analysis.stats.ratings import Codes, Floats, Mask
 
-_MOST_STEPS = 100
-_CONVERGED = 1e-11
 _SAME_ORDER = 1e-9
-# An advantage beyond this grows with every step: odds of millions to one.
-_LARGEST = 15.0
-# More cells of workers × systems than this are kept sparse.
-_DENSE_CELLS = 20_000_000
-
-
-class Outcome(IntEnum):
-    """Who won a vote."""
-
-    LEFT = 0
-    RIGHT = 1
-    TIE = 2
 
 
 @dataclass(frozen=True)
@@ -202,28 +188,20 @@ def fit_bradley_terry(
         votes = np.triu(np.ones((n, n)), 1)[:, :, None] * np.stack([wins, wins.T, ties], axis=2)
     i, j = np.nonzero(votes.sum(axis=2))
     cells = votes[i, j]
-    has_ties = bool(cells[:, Outcome.TIE].any())
-    fitting = _Fitting(i, j, cells, n, has_ties, has_left, prior)
-    parameters = fitting.start()
-    value = fitting.log_likelihood(parameters)
-    for _ in range(_MOST_STEPS):
-        gradient, information = fitting.derivatives(parameters)
-        step: Floats = np.linalg.solve(information, gradient).astype(np.float64)
-        parameters, value = fitting.climb(parameters, value, step)
-        if np.abs(step).max() < _CONVERGED * max(1.0, float(np.abs(parameters).max())):
-            break
-    _, information = fitting.derivatives(parameters)
+    x = np.ones((i.size, int(has_left)))
+    likelihood = Likelihood(i, j, cells, x, n, bool(cells[:, Outcome.TIE].any()), prior)
+    parameters, inverse, _ = likelihood.maximise()
     strength = parameters[:n] - parameters[:n].mean()
-    log_tie, log_left = fitting.named(parameters)
+    log_tie, log_left = likelihood.log_tie(parameters), float(parameters[-1]) if has_left else float("nan")
     residual, tie_residual = _residuals(strength, log_tie, log_left)
     return BradleyTerry(
         strength=strength,
         log_tie=log_tie,
         log_left=log_left,
-        covariance=_centred(np.linalg.inv(information).astype(np.float64), n),
+        covariance=centred(inverse, n),
         residual=residual,
         tie_residual=tie_residual,
-        log_likelihood=fitting.log_likelihood(parameters, with_prior=False),
+        log_likelihood=likelihood.log_likelihood(parameters, with_prior=False),
     )
 
 
@@ -243,7 +221,7 @@ def fit_with_left(counts: NDArray[np.integer] | Floats, prior: float = 0.0) -> B
         found = fit_bradley_terry(counts, has_left=True, prior=prior)
     except np.linalg.LinAlgError:
         return None
-    return found if abs(found.log_left) < _LARGEST else None
+    return found if abs(found.log_left) < LARGEST else None
 
 
 def robust_covariance(
@@ -261,29 +239,12 @@ def robust_covariance(
     -------
     float64, (n_parameters, n_parameters)
         Ordered as `fit.covariance`; NaN with one worker.
-
-    Notes
-    -----
-    The sandwich A (Σ_w s_w s_w′) A · G/(G − 1), A the inverse information, s_w the score of all votes of worker w and G
-    the number of workers (Liang & Zeger 1986; Cameron & Miller 2015).
     """
-    n = fit.n_systems
-    cell = _cells(left, right, outcome, n)
+    cell = _cells(left, right, outcome, fit.n_systems)
     residual = fit.residual.ravel()[cell]
-    more = [fit.tie_residual.ravel()[cell]] if not np.isnan(fit.log_tie) else []
-    more += [residual] if not np.isnan(fit.log_left) else []
-    others = [np.bincount(worker, weights=values, minlength=n_workers).astype(np.float64) for values in more]
-    if n_workers * n <= _DENSE_CELLS:
-        place = worker.astype(np.int64) * n
-        sums = np.bincount(place + left, weights=residual, minlength=n_workers * n)
-        sums -= np.bincount(place + right, weights=residual, minlength=n_workers * n)
-        scores = np.column_stack([sums.reshape(n_workers, n), *others])
-        meat = scores.T @ scores
-    else:
-        meat = _sparse_meat(left, right, residual, worker, (n_workers, n), others)
-    correction = n_workers / (n_workers - 1) if n_workers > 1 else np.nan
-    found: Floats = correction * (fit.covariance @ meat @ fit.covariance)
-    return found
+    others = [fit.tie_residual.ravel()[cell]] if not np.isnan(fit.log_tie) else []
+    others += [residual] if not np.isnan(fit.log_left) else []
+    return sandwich(fit.covariance, (left, right), residual, others, worker, (n_workers, fit.n_systems))
 
 
 def _cells(left: Codes, right: Codes, outcome: Codes, n_systems: int) -> NDArray[np.int64]:
@@ -309,106 +270,6 @@ def sign_test(wins: Floats) -> Floats:
     return found
 
 
-@dataclass(frozen=True)
-class _Fitting:
-    """The likelihood of votes by pair, (n_cells,), and its derivatives; parameters are θ, then δ, then γ."""
-
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
-    votes: Floats
-    n: int
-    has_ties: bool
-    has_left: bool
-    prior: float
-
-    def start(self) -> Floats:
-        """Return no differences, and ties as frequent as they are."""
-        parameters = np.zeros(self.n + self.has_ties + self.has_left)
-        if self.has_ties:
-            won, tied = self.votes[:, :2].sum(), self.votes[:, 2].sum()
-            parameters[self.n] = np.log(2 * tied / max(won, 1.0))
-        return parameters
-
-    def named(self, parameters: Floats) -> tuple[float, float]:
-        """Return δ and γ, NaN for the one that is not there."""
-        log_tie = float(parameters[self.n]) if self.has_ties else float("nan")
-        return log_tie, float(parameters[-1]) if self.has_left else float("nan")
-
-    def _shares(self, parameters: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Return P(i wins), P(j wins), P(tie), the log of their sum before scaling, and d."""
-        log_tie, log_left = self.named(parameters)
-        d = parameters[self.i] - parameters[self.j] + (log_left if self.has_left else 0.0)
-        half = np.abs(d) / 2
-        top = np.maximum(half, log_tie) if self.has_ties else half
-        first, second = np.exp(d / 2 - top), np.exp(-d / 2 - top)
-        tie = np.exp(log_tie - top) if self.has_ties else np.zeros_like(d)
-        total = first + second + tie
-        return first / total, second / total, tie / total, np.log(total) + top, d
-
-    def log_likelihood(self, parameters: Floats, *, with_prior: bool = True) -> float:
-        """Return the log-likelihood, with what the prior adds."""
-        _, _, _, log_sum, d = self._shares(parameters)
-        first, second, tie = self.votes.T
-        found = ((first - second) * d / 2 - (first + second + tie) * log_sum).sum()
-        found += parameters[self.n] * tie.sum() if self.has_ties else 0.0
-        if with_prior and self.prior:
-            theta = parameters[: self.n]
-            found -= self.prior * (np.logaddexp(0, theta) + np.logaddexp(0, -theta)).sum()
-        return float(found)
-
-    def derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient and the information, made invertible by a term along (1, …, 1, 0, 0)."""
-        n, i, j = self.n, self.i, self.j
-        p, q, t, _, _ = self._shares(parameters)
-        first, second, tie = self.votes.T
-        total = first + second + tie
-        r = (first - second) / 2 - total * (p - q) / 2
-        v = total * (p + q - (p - q) ** 2) / 4
-        c = -total * t * (p - q) / 2
-        size = parameters.size
-        gradient, information = np.zeros(size), np.zeros((size, size))
-        gradient[:n] = np.bincount(i, r, n) - np.bincount(j, r, n)
-        block = np.bincount(i * n + j, v, n * n).reshape(n, n)
-        block = -block - block.T
-        block[np.diag_indices(n)] = np.bincount(i, v, n) + np.bincount(j, v, n)
-        information[:n, :n] = block
-        if self.has_ties:
-            gradient[n] = tie.sum() - (total * t).sum()
-            information[n, n] = (total * t * (1 - t)).sum()
-            information[n, :n] = information[:n, n] = np.bincount(i, c, n) - np.bincount(j, c, n)
-        if self.has_left:
-            gradient[-1] = r.sum()
-            information[-1, -1] = v.sum()
-            information[-1, :n] = information[:n, -1] = np.bincount(i, v, n) - np.bincount(j, v, n)
-        if self.has_ties and self.has_left:
-            information[-1, n] = information[n, -1] = c.sum()
-        if self.prior:
-            share = 1 / (1 + np.exp(-parameters[:n]))
-            gradient[:n] += self.prior * (1 - 2 * share)
-            information[np.arange(n), np.arange(n)] += 2 * self.prior * share * (1 - share)
-        else:
-            information[:n, :n] += np.diag(block).mean() / n
-        return gradient, information
-
-    def climb(self, parameters: Floats, value: float, step: Floats) -> tuple[Floats, float]:
-        """Return the parameters after the step, or as small a part of it as makes the likelihood no smaller."""
-        share = 1.0
-        while True:
-            moved = parameters + share * step
-            found = self.log_likelihood(moved)
-            if found >= value - 1e-9 * max(1.0, abs(value)) or share < 1e-9:
-                return moved, found
-            share /= 2
-
-
-def _centred(inverse: Floats, n: int) -> Floats:
-    """Return the covariance of strengths less their mean, and of what stands beside them."""
-    centre = np.eye(inverse.shape[0])
-    centre[:n, :n] -= 1 / n
-    found: Floats = centre @ inverse @ centre
-    return found
-
-
 def _residuals(strength: Floats, log_tie: float, log_left: float) -> tuple[Floats, Floats]:
     """Return outcome less expectation of every ordered pair, for d and for δ."""
     d = strength[:, None] - strength[None, :] + (0.0 if np.isnan(log_left) else log_left)
@@ -420,15 +281,3 @@ def _residuals(strength: Floats, log_tie: float, log_left: float) -> tuple[Float
     residual = np.array([0.5, -0.5, 0.0]) - expected[:, :, None]
     tie_residual = np.array([0.0, 0.0, 1.0]) - share[:, :, Outcome.TIE, None]
     return residual, tie_residual
-
-
-def _sparse_meat(
-    left: Codes, right: Codes, residual: Floats, worker: Codes, shape: tuple[int, int], others: list[Floats]
-) -> Floats:
-    from scipy.sparse import csr_array, hstack
-
-    signed, column = np.r_[residual, -residual], np.r_[left, right]
-    scores = csr_array((signed, (np.r_[worker, worker], column)), shape=shape)
-    scores = hstack([scores, *(csr_array(values[:, None]) for values in others)], format="csr")
-    found: Floats = (scores.T @ scores).toarray()
-    return found

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.bradley_terry import Outcome, count_votes, find_connection, fit_bradley_terry
+from analysis.stats.bradley_terry import count_votes, find_connection, fit_bradley_terry
+from analysis.stats.davidson import Outcome
 from analysis.stats.inference import Comparison
 from analysis.stats.permutation import PairEffects, blocks_of, exchange_labels
 from analysis.stats.ratings import Codes, Floats

@@ -17,7 +17,7 @@ from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import load_segment_scores
 from analysis.results.anonymity import anonymise, anonymous_report, workers_of
 from analysis.results.sections import Section
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from tests.analysis.test_stored_order import simulated
 from tests.results import analyse_fully, sections_of
 

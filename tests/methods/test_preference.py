@@ -147,7 +147,7 @@ def test_many_workers_are_kept_sparse_and_give_the_same(rng, monkeypatch):
     left, right, outcome, worker = simulate(rng)
     fit = fit_bradley_terry(count_votes(left, right, outcome, 5))
     dense = robust_covariance(fit, left, right, outcome, worker, 12)
-    monkeypatch.setattr("analysis.stats.bradley_terry._DENSE_CELLS", 0)
+    monkeypatch.setattr("analysis.stats.davidson._DENSE_CELLS", 0)
     np.testing.assert_allclose(robust_covariance(fit, left, right, outcome, worker, 12), dense, atol=1e-15)
 
 

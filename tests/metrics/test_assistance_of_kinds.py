@@ -11,7 +11,7 @@ from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import from_protocol
 from analysis.metrics.assistance import AloneByPeople, AssistedPair, PeoplesScores, assist_scores, assist_votes
 from analysis.metrics.loading import SegmentScores, load_segment_scores
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.inference import compare_clustered
 from tests.results import analyse_fully, sections_of
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.stats.bradley_terry import Outcome
 from analysis.stats.circular_triads import count_triads, share_by_chance
+from analysis.stats.davidson import Outcome
 from analysis.stats.rankings import implied_pairs
 
 

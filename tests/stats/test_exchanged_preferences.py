@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from analysis.stats import permutation
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.exchanged_preferences import compare_preferences
 from analysis.stats.inference import TooLargeError
 

@@ -14,7 +14,7 @@ from analysis.methods.system_scores import list_pairs
 from analysis.planning.methods.campaigns import Campaign, names, power_of_designs
 from analysis.planning.methods.planned import SIGN, ModelWords, PlannedMethod, bad_plan
 from analysis.results.sections import Cell
-from analysis.stats.bradley_terry import Outcome
+from analysis.stats.davidson import Outcome
 from analysis.stats.designs import PlannedDesign, RatingModel
 from analysis.stats.power import P_BELOW, Power
 from analysis.stats.ratings import Floats
