@@ -1,6 +1,7 @@
 """A file of responses as a table of one answer a row, whatever wrote it and whichever shape it has."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from evalsite.lib.tables import (
     Table,
     TableError,
     TableWarning,
+    TextColumn,
     preview,
     read_columns,
 )
@@ -47,17 +49,21 @@ def read_found(
     choices: Choices = GUESSED,
     read: Read | None = None,
     scores: Scores | None = None,
+    beside: Callable[[Sequence[str]], Collection[str]] | None = None,
 ) -> tuple[dict[str, str], Table]:
     """Return the file's column of each of `names` that it has, and the table of these, each answer once.
 
-    `answers`: those of `names` that hold what was answered; those that stand twice are added to `problems`. Others are
-    as of `read_answers`, which raises the same errors.
+    `answers`: those of `names` that hold what was answered; those that stand twice are added to `problems`. `beside`
+    chooses further columns that are read as they are, of those that have no other use; one that cannot be read is left
+    out. Others are as of `read_answers`, which raises the same errors.
     """
     found = read_answers(
         DataFile(path), names, needed, problems, wanted=wanted, choices=choices, read=read, scores=scores
     )
     if problems.n:
         return found.called, found.table
+    if beside:
+        found, choices = _with_others(found, choices, beside)
     once = settle_twice(found.called, answers, found.table, choices, problems, found.read_more)
     found = replace(found, table=once)
     tell(found, answers, choices, problems)
@@ -206,6 +212,26 @@ def _of_wanted_task(
         with_tasks = replace(table, text=table.text | read_more(missing).text)
     tasks = find_tasks(called, with_tasks, columns, is_said=bool(choices.by))
     return of_task(called, table, tasks, choices, read_more) if tasks else (table, read_more)
+
+
+def _with_others(
+    found: Found, choices: Choices, beside: Callable[[Sequence[str]], Collection[str]]
+) -> tuple[Found, Choices]:
+    """Return the answers with further columns, and the choices by which these do not say what was judged."""
+    table = found.table
+    there = [name for name in table.columns if name and (found.read_more or name in table.text)]
+    chosen = beside([name for name in there if name not in found.called.values()])
+    wanted = [name for name in chosen if name not in table.text]
+    more = dict[str, TextColumn]()
+    if wanted and found.read_more:
+        try:
+            more = dict(found.read_more(wanted).text)
+        except TableError:  # of one of them
+            for name in wanted:
+                with suppress(TableError):
+                    more |= found.read_more([name]).text
+    table = replace(table, text=table.text | {name: more[name] for name in wanted if name in more})
+    return replace(found, table=table), replace(choices, groups=(*choices.groups, *chosen))
 
 
 def _with_groups(called: Mapping[str, str], table: Table, choices: Choices, read_more: ReadMore | None) -> Table:

@@ -15,9 +15,10 @@ from analysis.data.loading import read_kinds, read_words, refuse_many_systems
 from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
 from analysis.data.responses import fingerprint, rows_of
+from analysis.data.style import columns_of, find_style, read_style
 from analysis.data.tools import Wanted
 from analysis.stats.davidson import Outcome
-from analysis.stats.ratings import Codes, Mask
+from analysis.stats.ratings import Codes, Floats, Mask
 from evalsite.lib.tables import CellProblems, Table, TextColumn
 from evalsite.lib.tables.errors import shorten
 from evalsite.lib.tables.table import refuse_empty
@@ -54,7 +55,8 @@ class VoteData:
     `degraded`: 1 where the left output is degraded, 2 where the right one is, else 0. `assignment`: codes of what a
     worker did at one go. `question`: codes of source and criterion, source · n_criteria + criterion, of `sources` and
     `criteria`, whose labels are sorted; −1 where the file has no sources. Files without criteria have one without a
-    name. `attributes`: columns by whose groups systems are compared, (n_votes,).
+    name. `attributes`: columns by whose groups systems are compared, (n_votes,). `style`: how much of each feature,
+    such as words, the left and the right output have, float64, (n_votes, 2), NaN where it is not known.
     """
 
     systems: list[str]
@@ -73,6 +75,7 @@ class VoteData:
     sources: list[str] = field(default_factory=list)
     criteria: list[str] = field(default_factory=lambda: [""])
     attributes: Mapping[str, TextColumn] = field(default_factory=dict)
+    style: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def source(self) -> Codes:
@@ -83,7 +86,8 @@ class VoteData:
         """Return some of the votes."""
         names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")
         own = {name: getattr(self, name)[rows] for name in names}
-        return replace(self, **own, attributes=rows_of(self.attributes, rows))
+        style = {name: values[rows] for name, values in self.style.items()}
+        return replace(self, **own, attributes=rows_of(self.attributes, rows), style=style)
 
     def without_degraded_systems(self) -> "VoteData":
         """Return the votes on systems that were ever shown as they are: a degraded chatbot is not compared."""
@@ -103,7 +107,8 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
     Columns are `worker`, `system_a` (shown on the left), `system_b` and `winner`, or have usual other names of these;
     `source` says which votes are of the same outputs; `assignment`, `criterion`, `kind` and `degraded` are those of a
     campaign's own file. The winner is the name of one of the two, `a`, `b`, `left`, `right`, `tie` or `both bad`; a
-    name wins over these words.
+    name wins over these words. Columns that count the style of both outputs, or have their texts, are read beside
+    (`style.find_style`).
     Files of Label Studio, Potato, doccano and Argilla are read as they are.
 
     Raises TableError with up to 50 problems: a column that is missing, an empty cell, a system compared with itself, a
@@ -111,7 +116,11 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
     """
     problems = CellProblems()
     called, table = read_found(
-        path, NAMES, _REQUIRED, problems, wanted=Wanted.VOTES, answers=("winner",), choices=choices
+        *(path, NAMES, _REQUIRED, problems),
+        wanted=Wanted.VOTES,
+        answers=("winner",),
+        choices=choices,
+        beside=lambda there: columns_of(find_style(there)),
     )
     cells = {name: table.text[called[name]] for name in _REQUIRED}
     for name, column in cells.items():
@@ -159,6 +168,7 @@ def load_votes(path: Path, choices: Choices = GUESSED) -> VoteData:
         sources,
         criteria,
         {name: table.text[name] for name in choices.groups},
+        read_style(find_style([name for name in table.columns if name not in called.values()]), table.text),
     )
 
 

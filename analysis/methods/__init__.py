@@ -46,7 +46,7 @@ def unwatched(stage: str) -> None:
 DEFAULT = DEFAULT_METHOD
 """The method of reports and settings that name none."""
 OPTIONS = (
-    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison"),
+    *("alpha", "worker_test", "scale", "score_columns", "unit", "comparison", "style"),
     *("dialogues", "assignments", "corpus", "sources", "metrics", "groups"),
 )
 """Options of `manage.py analyse` that a method takes, or does not know."""

@@ -59,7 +59,7 @@ class DirectAssessmentMethod(ResponseMethod[StudyData]):
     title = "Direct assessment"
     summary = "Scores standardised by worker (z), averaged by system."
     unit = "z"
-    takes = frozenset((*OPTIONS, "standardised_kinds"))
+    takes = frozenset((*OPTIONS, "standardised_kinds")) - {"style"}
     has_criteria = True
     is_of_whole_chats = True
     is_study = True

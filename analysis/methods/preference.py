@@ -1,6 +1,7 @@
 """Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,22 +12,33 @@ from analysis.data.compared import ComparedPairs, pairs_of_votes
 from analysis.data.responses import rows_of
 from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
+from analysis.methods.arena import SCORE, arena_section, rate_as_arenas
 from analysis.methods.by_groups import GroupedScores, groups_sections
 from analysis.methods.clusters import in_words, with_several
 from analysis.methods.settings import AnalysisSettings, bad_settings
 from analysis.methods.strengths import Strengths, Votes, estimate_strengths
+from analysis.methods.style_control import (
+    ADJUST,
+    BESIDE,
+    STYLES,
+    NoStyleError,
+    StyleResult,
+    say_taken_out,
+    style_sections,
+    take_style_out,
+)
 from analysis.methods.system_scores import Analysed, pairs_section, systems_section
 from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_in_words, workers_section
 from analysis.results.curves import short_label
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
-from analysis.stats.arena import elo, glicko2
 from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import Mask, or_none
 from campaigns.contracts.result_pages import PAIRS
 from campaigns.design.composition import Kind
+from evalsite.lib.typed_json import from_json, to_json
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
@@ -34,8 +46,6 @@ if TYPE_CHECKING:
 
 LEAVE_OUT = "leave out"
 _BOTH_BAD = ("tie", LEAVE_OUT)
-_GAMES_IN_PERIOD = 15  # of each system in the mean, as Glickman recommends
-_SCORE = np.array([1.0, 0.0, 0.5])
 _RANKS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])  # of the left and the right output, by `Outcome`
 _WEIGHTED = "the model of strengths needs no weights for it, and nothing is weighted."
 
@@ -50,14 +60,17 @@ class Preference(ResponseMethod[VoteData]):
     table = "votes"
     file_columns = ("system_a", "system_b", "winner")
     names = NAMES
-    options = ("both_bad",)
-    takes = OF_TESTED
+    options = ("both_bad", "style")
+    takes = OF_TESTED | {"style"}
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """The option is `both_bad`: whether a vote that both are bad is a tie, or left out."""
+        """The options are `both_bad`: whether a vote that both are bad is a tie, or left out; and `style`: whether
+        systems are ranked with the style of outputs taken out, or that is said beside.
+        """
         super().check_options(options)
-        if options.get("both_bad", LEAVE_OUT) not in _BOTH_BAD:
-            raise bad_settings(f"“both_bad” must be one of: {', '.join(_BOTH_BAD)}.")
+        for name, values in (("both_bad", _BOTH_BAD), ("style", STYLES)):
+            if options.get(name, values[0]) not in values:
+                raise bad_settings(f"“{name}” must be one of: {', '.join(values)}.")
 
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""
@@ -71,11 +84,11 @@ class Preference(ResponseMethod[VoteData]):
         Of ordinary pages alone, and of the workers by whom degraded outputs lose.
         """
         everyone = data
-        judged, data, votes, strengths = compare_by_votes(everyone, settings)
+        judged, data, votes, strengths, style = compare_by_votes(everyone, settings, has_style=not brief)
         wins, ties = win_matrix(votes.counts)
         n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
         fit = strengths.fit
-        can_lose = fit is not None and not strengths.prior
+        can_lose = fit is not None and not strengths.prior and not _adjusts(settings)
         fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
         first = None if fewest is None else {"n_votes": fewest.n_votes, "system": strengths.names[fewest.system]}
         summary = {
@@ -99,10 +112,11 @@ class Preference(ResponseMethod[VoteData]):
                 for name, code in zip(names, order, strict=True)
             },
         }
+        of_style = {"style": to_json(style)} if style else {}
         return Analysed(
             *(settings, strengths.scores, everyone, judged),
             summary=summary,
-            own={"votes": of_votes} | ({} if brief else {"arena": _arena(votes, data.systems)}),
+            own={"votes": of_votes, **({} if brief else {"arena": rate_as_arenas(votes, data.systems)}), **of_style},
             notes=strengths.notes,
             groups=partial(_in_groups, data, order, settings),
             weighted=_WEIGHTED,
@@ -110,7 +124,7 @@ class Preference(ResponseMethod[VoteData]):
 
     def rank(self, data: VoteData, settings: AnalysisSettings) -> Result:
         """Return the ranking and its pairs, without how few votes decide it."""
-        *_, strengths = compare_by_votes(data, settings)
+        *_, strengths, _ = compare_by_votes(data, settings)
         return Analysed(replace(settings, groups=()), strengths.scores).result()
 
     def variants(self, settings: AnalysisSettings) -> dict[str, AnalysisSettings]:
@@ -118,6 +132,16 @@ class Preference(ResponseMethod[VoteData]):
         leaves_out = settings.options.get("both_bad") == LEAVE_OUT
         title, other = ("“both bad” is a tie", "tie") if leaves_out else ("“both bad” is left out", LEAVE_OUT)
         return {title: replace(settings, options=dict(settings.options) | {"both_bad": other})}
+
+    def rank_otherwise(self, data: VoteData, settings: AnalysisSettings) -> Mapping[str, Result]:
+        """Return the rankings by `variants`, and with style taken out or not, if votes have any."""
+        found = {**super().rank_otherwise(data, settings)}
+        way = BESIDE if _adjusts(settings) else ADJUST
+        with suppress(NoStyleError):
+            ranked = self.rank(data, replace(settings, options=dict(settings.options) | {"style": way}))
+            if data.style:
+                found["style is taken out" if way == ADJUST else "style is not taken out"] = ranked
+        return found
 
     def judge(self, data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
         """Return the verdicts on workers: whether degraded outputs lose their comparisons more often than by chance."""
@@ -137,18 +161,21 @@ class Preference(ResponseMethod[VoteData]):
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
         said, own = result.own_summary, result.own
         ties = ", with Davidson’s ties" if said["n_ties"] else ""
+        style = from_json(own["style"], StyleResult) if "style" in own else None
+        adjusted = say_taken_out(style) if result.settings.options.get("style") == ADJUST else ""
         caption = (
             f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. "
-            f"Errors are clustered by {_clusters_of(result)}."
+            f"{adjusted}Errors are clustered by {_clusters_of(result)}."
         )
         return [
             systems_section(result, score="strength", n="votes", caption=caption, finding=_finding(result), decimals=3),
             pairs_section(result, caption="Differences of strengths, the better system first.", decimals=3),
+            *style_sections(style, _clusters_of(result)),
             *groups_sections(result, score="share won", decimals=3, note=_OF_GROUPS),
             _wins_section(own["votes"]),
             _naive_section(result),
             _order_section(said["order_effect"], _clusters_of(result)),
-            _arena_section(own.get("arena", [])),
+            arena_section(own.get("arena", [])),
             *workers_section(result),
         ]
 
@@ -159,14 +186,27 @@ class Preference(ResponseMethod[VoteData]):
         return f"{workers_in_words(result)} {votes}, {said['n_ties']:,} of them ties.".strip()
 
 
-def compare_by_votes(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData, Votes, Strengths]:
-    """Return the verdicts on workers, the votes that count, and the strengths that these show."""
+def compare_by_votes(
+    data: VoteData, settings: AnalysisSettings, *, has_style: bool = False
+) -> tuple[JudgedWorkers, VoteData, Votes, Strengths, StyleResult | None]:
+    """Return the verdicts on workers, the votes that count, the strengths that these show, and what style does.
+
+    The last is None where votes have no style, or neither `has_style` nor the settings ask for it. Raises NoStyleError
+    where style cannot be taken out and the settings ask for that.
+    """
     judged, data = _that_count(data, settings)
     kept = data.take(~_is_left_out(data, settings))
     by = {"worker": kept.worker} | ({"source": kept.source} if kept.sources else {})
     groups = with_several(by, settings.workers_planned)
     votes = Votes.of(data.systems, kept.left, kept.right, kept.outcome, groups)
-    return judged, data, votes, estimate_strengths(votes)
+    strengths, style = estimate_strengths(votes), None
+    if _adjusts(settings) or (has_style and kept.style):
+        strengths, style = take_style_out(strengths, votes, kept.style, is_needed=_adjusts(settings))
+    return judged, data, votes, strengths, style
+
+
+def _adjusts(settings: AnalysisSettings) -> bool:
+    return settings.options.get("style") == ADJUST
 
 
 def _that_count(data: VoteData, settings: AnalysisSettings) -> tuple[JudgedWorkers, VoteData]:
@@ -184,7 +224,7 @@ def _is_left_out(data: VoteData, settings: AnalysisSettings) -> Mask:
 def _in_groups(data: VoteData, order: list[int], settings: AnalysisSettings) -> GroupedScores:
     """Return 1 for the output that won a vote, 0 for the other one, ½ each for a tie."""
     data = data.take(~_is_left_out(data, settings))
-    pairs, of_left = pairs_of_votes(data), _SCORE[data.outcome]
+    pairs, of_left = pairs_of_votes(data), SCORE[data.outcome]
     vote = np.tile(pairs.judgement, 2)
     clusters = {"worker": data.worker[vote]} | ({"source": pairs.source[vote]} if data.sources else {})
     return GroupedScores(
@@ -222,24 +262,6 @@ def _order_effect(strengths: Strengths, n_left: int, n_right: int) -> dict[str, 
         "interval": [or_none(log_left - half), or_none(log_left + half)],
         "p": or_none(2 * stdtr(df, -abs(log_left / error))) if df >= 1 and error > 0 else None,
     }
-
-
-def _arena(votes: Votes, systems: list[str]) -> list[dict[str, Any]]:
-    """Return Elo and Glicko-2 ratings in the order of the file, best Elo first."""
-    score = _SCORE[votes.outcome]
-    rating = elo(votes.left, votes.right, score, len(systems))
-    period = max(1, _GAMES_IN_PERIOD * len(systems) // 2)  # a vote is a game of two
-    glicko = glicko2(votes.left, votes.right, score, len(systems), period=period)
-    return [
-        {
-            "system": systems[code],
-            "elo": float(rating[code]),
-            "glicko2": float(glicko.rating[code]),
-            "deviation": float(glicko.deviation[code]),
-            "volatility": float(glicko.volatility[code]),
-        }
-        for code in np.argsort(-rating, kind="stable")
-    ]
 
 
 # --- Sections
@@ -356,24 +378,6 @@ def _order_section(effect: Report, clusters: str) -> Section:
     return Section(
         "order-effect", "Left and right", said, [Table("order-effect", "Left and right", caption, columns, rows)]
     )
-
-
-def _arena_section(rows: list[Report]) -> Section:
-    cells: list[list[Cell]] = [
-        [row["system"], row["elo"], row["glicko2"], row["deviation"], row["volatility"]] for row in rows
-    ]
-    columns = [
-        Column("system"),
-        Column("Elo", 1),
-        Column("Glicko-2", 1),
-        Column("deviation", 1),
-        Column("volatility", 4),
-    ]
-    caption = (
-        "Ratings after each vote in the order of the file, as a running arena has them; another order gives others."
-    )
-    table = Table("arena", "Elo and Glicko-2", caption, columns, cells)
-    return Section("arena", "Elo and Glicko-2", tables=[table] if rows else [])
 
 
 def draw_matrix(names: list[str], shares: list[list[float | None]], theme: Theme) -> "Drawing":

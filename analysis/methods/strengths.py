@@ -1,7 +1,7 @@
 """Strengths of systems from votes, with robust and naive intervals, and why some have none."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from analysis.stats.bradley_terry import (
     win_matrix,
 )
 from analysis.stats.pairs import compare_pairs, variance_of_differences
-from analysis.stats.ratings import Codes, Floats
+from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.segment_means import crossed_groupings, largest
 from evalsite.lib.words import listed
 
@@ -76,60 +76,107 @@ class Strengths:
     notes: list[str]
 
 
+@dataclass(frozen=True)
+class ConnectedVotes:
+    """The votes between the systems that are connected with each other, and by what their strengths are estimated.
+
+    `members`: codes of these systems, ascending; `left`, `right`, `outcome`: int, (n_inside,), in places
+    of `members`; `rows`: bool, (n_votes,), which votes they are. `groupings`: as `crossed_groupings` returns them, of
+    the clusters; `df`: degrees of freedom. `prior`: wins and losses that are added for each system.
+    """
+
+    votes: Votes
+    connection: Connection
+    members: Codes
+    rows: Mask
+    left: Codes
+    right: Codes
+    outcome: Codes
+    groupings: Sequence[tuple[Codes, int]]
+    df: float
+    prior: float
+
+    @classmethod
+    def of(cls, votes: Votes) -> "ConnectedVotes":
+        """Return the votes of the largest group."""
+        connection = find_connection(votes.counts)
+        members = np.flatnonzero(connection.group == 0)
+        place = np.full(len(votes.systems), -1)
+        place[members] = np.arange(members.size)
+        rows = connection.group[votes.left] == 0
+        groupings = crossed_groupings([codes[rows] for codes in votes.clusters.values()])
+        df = float(min(n_groups for _, n_groups in groupings[: len(votes.clusters)]) - 1)
+        sides = place[votes.left[rows]], place[votes.right[rows]]
+        prior = float(connection.is_separated)
+        return cls(votes, connection, members, rows, *sides, votes.outcome[rows], groupings, df, prior)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The votes of the members, as `Votes.counts`."""
+        return self.votes.counts[np.ix_(self.members, self.members)]
+
+    @property
+    def has_strengths(self) -> bool:
+        """Whether any strength follows: from two systems or more, and votes that are no ties."""
+        return self.members.size > 1 and bool(self.counts[:, :, :2].any())
+
+    def scores(self, strengths: Floats, robust: Sequence[Floats]) -> SystemScores:
+        """Return the strengths of the members, (n_members,), as scores of all systems.
+
+        `robust`: the covariance of the parameters by each of `groupings`, strengths first. None of other systems.
+        """
+        n, members = len(self.votes.systems), self.members
+        strength, variance = np.full(n, np.nan), np.full((n, n), np.nan)
+        strength[members] = strengths
+        of_strengths = [each[: members.size, : members.size] for each in robust]
+        if of_strengths:
+            variance[np.ix_(members, members)] = largest(of_strengths, variance_of_differences)
+        half = self.half(largest(of_strengths, np.diag), self.df) if of_strengths else strength
+        n_of = self.votes.counts.sum(axis=(1, 2)) + self.votes.counts.sum(axis=(0, 2))
+        n_clusters = {name: int(np.unique(codes).size) for name, codes in self.votes.clusters.items()}
+        pairs, ends = compare_pairs(strength, variance, self.df), (strength - half, strength + half)
+        own = {CRITERION: strength}
+        return SystemScores(self.votes.systems, strength, *ends, n_of, pairs, True, own, n_clusters)
+
+    def half(self, variance: Floats, df: float) -> Floats:
+        """Return half the width of the 95 % interval of each system's strength, NaN of those that have none.
+
+        `variance`: (n_members,), of their strengths.
+        """
+        from scipy.special import stdtrit
+
+        found = np.full(len(self.votes.systems), np.nan)
+        if df >= 1:
+            found[self.members] = stdtrit(df, 0.975) * np.sqrt(np.maximum(variance, 0.0))  # rounding may leave less
+        if self.prior:
+            found[~np.isin(self.connection.block, _inner_block(self.connection))] = np.nan
+        return found
+
+
 def estimate_strengths(votes: Votes) -> Strengths:
     """Return strengths with robust and naive intervals; of systems that are not connected with the others, none."""
-    n = len(votes.systems)
-    connection = find_connection(votes.counts)
-    members = np.flatnonzero(connection.group == 0)
+    inside = ConnectedVotes.of(votes)
+    members, counts, prior = inside.members, inside.counts, inside.prior
     names = [votes.systems[code] for code in members]
-    prior = float(connection.is_separated)
-    notes = _notes(votes, connection, members)
-    unknown = np.full(n, np.nan)
-    n_of = votes.counts.sum(axis=(1, 2)) + votes.counts.sum(axis=(0, 2))
-    counts = votes.counts[np.ix_(members, members)]
-    n_clusters = {name: int(np.unique(codes).size) for name, codes in votes.clusters.items()}
-    if members.size < 2 or not counts[:, :, :2].any():
-        pairs, own = compare_pairs(unknown, np.full((n, n), np.nan), 0), {CRITERION: unknown}
-        scores = SystemScores(votes.systems, unknown, unknown, unknown, n_of, pairs, True, own, n_clusters)
+    notes = _notes(votes, inside.connection, members)
+    unknown = np.full(len(votes.systems), np.nan)
+    if not inside.has_strengths:
+        scores = replace(inside, df=0.0).scores(unknown[members], [])
         return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, notes)
-    place = np.full(n, -1)
-    place[members] = np.arange(members.size)
-    inside = connection.group[votes.left] == 0
-    of_members = place[votes.left[inside]], place[votes.right[inside]], votes.outcome[inside]
-    groupings = crossed_groupings([codes[inside] for codes in votes.clusters.values()])
+    of_members = inside.left, inside.right, inside.outcome
     fit = fit_bradley_terry(counts, prior=prior)
-    robust = [robust_covariance(fit, *of_members, codes, n_groups) for codes, n_groups in groupings]
-    df = min(n_groups for _, n_groups in groupings[: len(votes.clusters)]) - 1
-    strength, variance = unknown.copy(), np.full((n, n), np.nan)
-    strength[members] = fit.strength
-    of_strengths = [each[: members.size, : members.size] for each in robust]
-    variance[np.ix_(members, members)] = largest(of_strengths, variance_of_differences)
-    half = _half(largest(of_strengths, np.diag), members, n, df)
-    naive_half = _half(np.diag(fit.covariance)[: members.size], members, n, np.inf)
-    has_limits = np.isin(connection.block, _inner_block(connection)) if prior else np.ones(n, bool)
-    half[~has_limits] = naive_half[~has_limits] = np.nan
-    pairs, ends = compare_pairs(strength, variance, df), (strength - half, strength + half)
-    scores = SystemScores(votes.systems, strength, *ends, n_of, pairs, True, {CRITERION: strength}, n_clusters)
-    order = (np.nan, np.nan, float(df))
+    scores = inside.scores(fit.strength, [robust_covariance(fit, *of_members, *each) for each in inside.groupings])
+    order = (np.nan, np.nan, inside.df)
     if (with_left := fit_with_left(counts, prior)) is not None:
         of_left = largest(
-            [robust_covariance(with_left, *of_members, *each) for each in groupings],
+            [robust_covariance(with_left, *of_members, *each) for each in inside.groupings],
             lambda covariance: covariance[-1, -1],
         )
         # Of few workers who agree about the order, rounding may leave less than 0.
-        order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), float(df))
-    naive = (strength - naive_half, strength + naive_half)
+        order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), inside.df)
+    half = inside.half(np.diag(fit.covariance)[: members.size], np.inf)
+    naive = (scores.score - half, scores.score + half)
     return Strengths(scores, naive, names, counts, fit, prior, order, notes)
-
-
-def _half(variance: Floats, members: Codes, n: int, df: float) -> Floats:
-    """Return half the width of the 95 % interval of each strength, NaN of those that have none."""
-    from scipy.special import stdtrit
-
-    found = np.full(n, np.nan)
-    if df >= 1:
-        found[members] = stdtrit(df, 0.975) * np.sqrt(np.maximum(variance, 0.0))  # rounding may leave less than 0
-    return found
 
 
 def _inner_block(connection: Connection) -> int:

@@ -52,6 +52,15 @@ _TEXTS = {
         "How often the system wins, and against whom. A system that is ahead by 1 wins 73 % of their votes.",
         source="Bradley and Terry (1952), Biometrika 39",
     ),
+    "with style": Meaning(
+        "The strength of the system, had both outputs of each vote the same length and style.",
+        source="Li, Angelopoulos and Chiang (2024), Does style matter?",
+    ),
+    "rank (with style)": Meaning("The place of the system by its strength with style in the model."),
+    "coefficient": Meaning("How much more often an output wins that has more of the feature. 0: it does not matter."),
+    "odds of twice": Meaning(
+        "The odds of an output with twice as much of it, against one of an equal system. 1: it does not matter."
+    ),
     "Elo": Meaning("The same kind of strength, updated vote by vote. 400 points ahead is 10 wins for each loss."),
     "Glicko-2": Meaning(
         "A strength like Elo’s that also knows how sure it is.",
@@ -177,6 +186,7 @@ _SAME_AS = {
     "P(row > column)": "P(better)",
     "mean z": "z",
     "high (independent)": "low (independent)",
+    **dict.fromkeys(("low (with style)", "high (with style)"), "low"),
 }
 _PATTERNS = (
     (re.compile(r"κ of \d+"), Meaning("Agreement beyond chance, with scores put into so many classes.", *_KAPPA)),

@@ -259,6 +259,7 @@ def analyse(
     alpha: float | None = None,
     unit: str | None = None,
     comparison: str | None = None,
+    style: str | None = None,
     workers_planned: int | None = None,
     original: Any = None,
     metrics: Any = None,
@@ -282,6 +283,8 @@ def analyse(
         The preset of the worker test, and the α at which workers pass; by default the protocol's.
     unit, comparison : str, optional
         What one observation is, and the procedure that compares systems.
+    style : {"beside", "adjust"}, optional
+        Of votes: "adjust" ranks systems with the style of outputs, such as their length, taken out of strengths.
     workers_planned : int, optional
         Of responses that are looked at while they come: how many workers there will be.
     original : Analysis or whatever `read` takes, optional
@@ -312,7 +315,7 @@ def analyse(
     data = data.with_method(method) if isinstance(data, Data) else read(data, method)
     groups = (by,) if isinstance(by, str) else tuple(by)
     chosen: dict[str, Any] = {"worker_test": worker_test, "alpha": alpha, "unit": unit, "comparison": comparison}
-    chosen |= {"groups": groups, "workers_planned": workers_planned}
+    chosen |= {"groups": groups, "style": style, "workers_planned": workers_planned}
     others = {"metrics": metrics, "sources": sources, "dialogues": dialogues, "assignments": assignments}
     _refuse_unused(data, {**chosen, **others, "corpus": corpus, "score_columns": data.score_columns})
     settings = _changed(data.settings, chosen)
@@ -344,6 +347,8 @@ def _changed(settings: AnalysisSettings, chosen: Mapping[str, Any]) -> AnalysisS
     changes = {name: value for name, value in chosen.items() if value not in (None, ())}
     if "worker_test" in changes:
         changes["preset"] = changes.pop("worker_test")
+    if "style" in changes:
+        changes["options"] = {**settings.options, "style": changes.pop("style")}
     return replace(settings, **changes)
 
 

@@ -8,6 +8,7 @@ from django.utils.text import slugify
 
 from analysis.data.describing import Reading
 from analysis.management.ratings_command import ALONE, RatingsCommand
+from analysis.methods.style_control import STYLES
 from analysis.results.exports import dump_json, to_latex, to_text
 from analysis.results.sections import Output
 from analysis.stats.procedures import Procedure
@@ -16,7 +17,7 @@ from evalsite.library.analysis import Analysis, analyse
 
 _TASK_MARK = {"table": "", "latex": "% "}
 _PASSED_ON = (
-    *("worker_test", "alpha", "unit", "comparison", "workers_planned"),
+    *("worker_test", "alpha", "unit", "comparison", "style", "workers_planned"),
     *("metrics", "sources", "dialogues", "assignments", "corpus"),
 )
 
@@ -31,6 +32,7 @@ class Command(RatingsCommand):
         super().add_arguments(parser)
         parser.add_argument("--unit", choices=[unit.value for unit in Unit], help="what one observation is")
         parser.add_argument("--comparison", choices=list(Procedure), help="how systems are compared (clustered)")
+        parser.add_argument("--style", choices=STYLES, help="whether votes rank systems with style taken out (beside)")
         parser.add_argument(
             "--workers-planned", type=int, metavar="N", help="of responses that are looked at while they come"
         )

@@ -182,7 +182,7 @@ def power_of_votes(
     settings = AnalysisSettings("plan", (), design.worker_test, P_BELOW, method=Preference.slug)
 
     def campaign(rng: np.random.Generator) -> Campaign:
-        judged, _, _, strengths = compare_by_votes(simulate_votes(design, model, difference, rng), settings)
+        judged, _, _, strengths, _ = compare_by_votes(simulate_votes(design, model, difference, rng), settings)
         return Campaign(list_pairs(strengths.scores, settings), int(judged.is_counted.sum()), strengths.scores.n)
 
     return power_of_designs(design, campaign, n_simulations, seed)

@@ -1,0 +1,340 @@
+"""Strengths with the style of outputs taken out, beside those without: which of the two, and what style does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.methods.strengths import ConnectedVotes, Strengths, Votes, estimate_strengths
+from analysis.methods.system_scores import SystemScores
+from analysis.results.curves import short_label
+from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Picture, Section, Table, Theme
+from analysis.results.words import p_equals
+from analysis.stats.procedures import ALPHA
+from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stats.segment_means import largest
+from analysis.stats.significance import adjust
+from analysis.stats.style_control import (
+    StyledStrengths,
+    Use,
+    find_use,
+    fit_with_style,
+    relative_difference,
+    robust_covariance,
+    spread_of,
+)
+from evalsite.lib.errors import DomainError
+from evalsite.lib.words import listed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+STYLES = BESIDE, ADJUST = ("beside", "adjust")
+"""Whether style is taken out of the strengths that rank systems, or that is said beside."""
+_PAGE = "style"
+_TITLE = "Length and style"
+_LEAST_KNOWN = 0.5
+_TWICE = 1 / 3  # (2 − 1)/(2 + 1)
+_ROUNDING = 1e-9
+_ROW_HEIGHT = 0.34  # inches
+_CALLED = {"list_items": "list items", "code_blocks": "code blocks"}
+_WHY_NOT = {
+    Use.CONSTANT: "the same in both outputs of every vote",
+    Use.CONFOUNDED: "not to be told apart from the systems or from the others",
+}
+_LEAVE_IT = "Leave the option “style” out: then results say why."
+_NO_STYLE = (
+    "Style cannot be taken out: the votes have no columns of it. Add columns of both outputs, such as words_a and "
+    "words_b, or leave the option “style” out."
+)
+_NO_FIT = (
+    "Votes follow the style of outputs so closely, or are so few, that no finite strengths with style fit them best."
+)
+
+
+@dataclass(frozen=True)
+class SystemWithStyle:
+    """A system: its strength, interval and rank, without style in the model and with it; None where there is none."""
+
+    system: str
+    strength: float | None
+    interval: tuple[float, float] | None
+    rank: int | None
+    with_style: float | None
+    with_interval: tuple[float, float] | None
+    with_rank: int | None
+
+
+@dataclass(frozen=True)
+class FeatureEffect:
+    """What a feature does: the log odds of a difference of one standard deviation, its interval, p with Holm's
+    correction over the features; and the odds of an output with twice as much, systems being equal.
+    """
+
+    feature: str
+    coefficient: float
+    interval: tuple[float, float] | None
+    p_holm: float | None
+    odds_of_twice: float
+
+
+@dataclass(frozen=True)
+class StyleResult:
+    """Strengths without and with style, of the same votes.
+
+    `n_votes`: that have all features; `n_unknown`: others, which are left out of both. `left_out`: why a feature is not
+    in the model, by its name. `refused`: why there are no strengths with style; "" if there are.
+    """
+
+    n_votes: int
+    n_unknown: int
+    systems: Sequence[SystemWithStyle]
+    features: Sequence[FeatureEffect]
+    left_out: Mapping[str, str]
+    refused: str = ""
+
+
+class NoStyleError(DomainError):
+    """Strengths with style taken out were asked for, and there are none."""
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """The strengths of all systems with style taken out, and the ends of their naive intervals, as of `Strengths`; None
+    where nothing follows. `result`: what is said of it.
+    """
+
+    result: StyleResult
+    scores: SystemScores | None = None
+    naive: tuple[Floats, Floats] | None = None
+
+
+def adjust_for_style(votes: Votes, style: Mapping[str, Floats]) -> Adjusted:
+    """Return strengths with style taken out, and those without of the same votes.
+
+    `style`: as `VoteData.style`, of these votes. Features that most votes lack are left out, then votes that lack one.
+    """
+    left_out: dict[str, str] = {}
+    difference = {name: relative_difference(values) for name, values in style.items()}
+    for name, values in list(difference.items()):
+        if not values.size or np.isnan(values).mean() > 1 - _LEAST_KNOWN:
+            left_out[name] = "known of too few votes"
+            del difference[name]
+    columns = np.stack(list(difference.values()), axis=1) if difference else np.zeros((votes.n, 0))
+    is_known = ~np.isnan(columns).any(axis=1)
+    clusters = {name: codes[is_known] for name, codes in votes.clusters.items()}
+    known = Votes.of(votes.systems, votes.left[is_known], votes.right[is_known], votes.outcome[is_known], clusters)
+    n_unknown = int(np.count_nonzero(~is_known))
+    if not known.n:
+        return Adjusted(StyleResult(0, n_unknown, [], [], _in_words(left_out), "No vote says the style of both."))
+    inside = ConnectedVotes.of(known)
+    columns = columns[is_known][inside.rows]
+    use = find_use(inside.left, inside.right, columns, inside.members.size)
+    left_out |= {name: _WHY_NOT[why] for name, why in zip(difference, use, strict=True) if why != Use.USED}
+    names = [name for name, why in zip(difference, use, strict=True) if why == Use.USED]
+    columns = columns[:, [why == Use.USED for why in use]]
+    fit = None
+    if names and inside.has_strengths:
+        sides = inside.left, inside.right, inside.outcome
+        fit = fit_with_style(*sides, columns, inside.members.size, prior=inside.prior)
+    if fit is None:
+        refused = _NO_FIT if names else "No feature of style can be told apart from the systems."
+        return Adjusted(StyleResult(known.n, n_unknown, [], [], _in_words(left_out), refused))
+    robust = [robust_covariance(fit, inside.left, inside.right, *each) for each in inside.groupings]
+    scores = inside.scores(fit.strength, robust)
+    effects = _effects(fit, [_named(name) for name in names], spread_of(columns), robust, inside.df)
+    systems = _beside(estimate_strengths(known).scores, scores)
+    half = inside.half(np.diag(fit.covariance)[: inside.members.size], np.inf)
+    naive = (scores.score - half, scores.score + half)
+    return Adjusted(StyleResult(known.n, n_unknown, systems, effects, _in_words(left_out)), scores, naive)
+
+
+def take_style_out(
+    strengths: Strengths, votes: Votes, style: Mapping[str, Floats], *, is_needed: bool
+) -> tuple[Strengths, StyleResult]:
+    """Return what style does to these votes, and the strengths: with style taken out if that `is_needed`.
+
+    Raises NoStyleError if it is needed and there are no such strengths.
+    """
+    found = adjust_for_style(votes, style)
+    if not is_needed:
+        return strengths, found.result
+    if not style:
+        raise NoStyleError("no_style", _NO_STYLE)
+    if found.scores is None or found.naive is None:
+        raise NoStyleError("no_style", f"Style cannot be taken out. {found.result.refused} {_LEAVE_IT}")
+    return replace(strengths, scores=found.scores, naive=found.naive), found.result
+
+
+def say_taken_out(found: StyleResult | None) -> str:
+    """Return what is taken out of strengths, in a sentence before others; "" without style."""
+    names = listed([each.feature for each in found.features]) if found else ""
+    return f"Style is taken out: strengths are of outputs of equal {names}. " if names else ""
+
+
+def _named(feature: str) -> str:
+    return _CALLED.get(feature, feature.replace("_", " "))
+
+
+def _in_words(left_out: Mapping[str, str]) -> dict[str, str]:
+    return {_named(name): why for name, why in left_out.items()}
+
+
+def _effects(
+    fit: StyledStrengths, names: Sequence[str], spread: Floats, robust: Sequence[Floats], df: float
+) -> list[FeatureEffect]:
+    """Return what each feature does, with errors clustered as those of strengths."""
+    from scipy.special import stdtr, stdtrit
+
+    error = np.sqrt(np.maximum(largest(robust, np.diag)[-len(names) :], 0.0))
+    is_tested = (error > 0) & (df >= 1)
+    half = np.where(is_tested, stdtrit(max(df, 1), 0.975) * error, np.nan)
+    ratio = np.divide(np.abs(fit.coefficient), error, out=np.full(error.shape, np.nan), where=is_tested)
+    p = adjust(2 * stdtr(max(df, 1), -ratio), "holm")
+    return [
+        FeatureEffect(
+            name,
+            float(value),
+            _interval(value - half[k], value + half[k]),
+            or_none(p[k]),
+            float(np.exp(value * _TWICE / spread[k])),
+        )
+        for k, (name, value) in enumerate(zip(names, fit.coefficient, strict=True))
+    ]
+
+
+def _interval(low: float, high: float) -> tuple[float, float] | None:
+    return None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
+
+
+def _beside(without: SystemScores, scores: SystemScores) -> list[SystemWithStyle]:
+    """Return each system with both strengths, best without style first."""
+    ranks, with_ranks = _ranks(without.score), _ranks(scores.score)
+    return [
+        SystemWithStyle(
+            without.names[code],
+            or_none(without.score[code]),
+            _interval(without.low[code], without.high[code]),
+            ranks[code],
+            or_none(scores.score[code]),
+            _interval(scores.low[code], scores.high[code]),
+            with_ranks[code],
+        )
+        for code in without.order
+    ]
+
+
+def _ranks(score: Floats) -> list[int | None]:
+    return [None if np.isnan(own) else 1 + int(np.count_nonzero(score > own + _ROUNDING)) for own in score]
+
+
+# --- Sections
+
+
+def style_sections(found: StyleResult | None, clusters: str) -> list[Section]:
+    """Return strengths without and with style, and what each feature does; nothing where nobody knows the style.
+
+    `clusters`: by what errors are clustered.
+    """
+    if found is None:
+        return []
+    said = " ".join(_findings(found))
+    tables = [_systems_table(found, clusters), _features_table(found, clusters)] if found.features else []
+    drawn = [row for row in found.systems if row.with_style is not None]
+    alt = "Strength of each system without and with style in the model; the table has the numbers."
+    figure = Figure("style", _TITLE, Picture.of(draw_style, drawn), alt)
+    return [Section(_PAGE, _TITLE, said, tables, [figure] if drawn else [])]
+
+
+def _findings(found: StyleResult) -> list[str]:
+    """Return what style does to votes and to the ranking, and what was left out, in sentences."""
+    said = [found.refused] if found.refused else [*map(_effect, found.features[:1]), *_others(found.features[1:])]
+    if found.features:
+        moved = [row for row in found.systems if row.rank != row.with_rank]
+        first = next((row.system for row in found.systems if row.with_rank == 1), "")
+        if not moved:
+            said.append("With style taken out the systems rank the same.")
+        elif found.systems[0].rank == 1 and found.systems[0].with_rank == 1:
+            said.append(f"With style taken out {first} is still first; other ranks change.")
+        else:
+            said.append(f"With style taken out {first} is first, not {found.systems[0].system}.")
+    by_reason: dict[str, list[str]] = {}
+    for name, why in found.left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    said += [f"Not in the model, since {why}: {listed(names)}." for why, names in by_reason.items()]
+    if found.n_unknown:
+        said.append(f"Votes without the style of both outputs, which are left out here: {found.n_unknown:,}.")
+    return said
+
+
+def _effect(effect: FeatureEffect) -> str:
+    """Return what the first feature does, which is the length where there is one."""
+    name = effect.feature
+    is_length = name in {"words", "tokens", "characters", "length"}
+    if effect.p_holm is None or effect.p_holm >= ALPHA:
+        p = "" if effect.p_holm is None else f" (p {p_equals(effect.p_holm)})"
+        return f"No sign that {'length' if is_length else name} decides votes{p}."
+    more, fewer = ("longer", "shorter") if is_length else (f"with more {name}", f"with fewer {name}")
+    which = more if effect.coefficient > 0 else fewer
+    answer = f"A {which} answer" if is_length else f"An answer {which}"
+    of = "as long" if name == "length" else f"as many {name}"
+    odds = f"{effect.odds_of_twice:.2f}"
+    return f"{answer} wins more often: with twice {of} its odds are {odds} times as high, systems being equal."
+
+
+def _others(effects: Sequence[FeatureEffect]) -> list[str]:
+    """Return which further features win or lose votes."""
+    known = [each for each in effects if each.p_holm is not None and each.p_holm < ALPHA]
+    more = [each.feature for each in known if each.coefficient > 0]
+    fewer = [each.feature for each in known if each.coefficient < 0]
+    said = [f"More {listed(more)} win votes, too."] if more else []
+    return said + ([f"More {listed(fewer)} lose votes."] if fewer else [])
+
+
+def _systems_table(found: StyleResult, clusters: str) -> Table:
+    empty = (None, None)
+    rows: list[list[Cell]] = [
+        [
+            *(row.system, row.strength, *(row.interval or empty), row.rank),
+            *(row.with_style, *(row.with_interval or empty), row.with_rank),
+        ]
+        for row in found.systems
+    ]
+    columns = [Column("system"), Column("strength", 3), Column("low", 3), Column("high", 3), Column("rank")]
+    columns += [Column("with style", 3), Column("low (with style)", 3), Column("high (with style)", 3)]
+    names = listed([each.feature for each in found.features])
+    caption = (
+        f"Strengths of the same {found.n_votes:,} votes without and with style in the model: {names}. With style: of "
+        f"outputs of equal style (Li, Angelopoulos & Chiang 2024). 95 % intervals, clustered by {clusters}. People may "
+        "want longer answers, so neither ranking is the right one by itself."
+    )
+    return Table("style", _TITLE, caption, [*columns, Column("rank (with style)")], rows)
+
+
+def _features_table(found: StyleResult, clusters: str) -> Table:
+    rows: list[list[Cell]] = [
+        [each.feature, each.coefficient, *(each.interval or (None, None)), each.p_holm, each.odds_of_twice]
+        for each in found.features
+    ]
+    columns = [Column("feature"), Column("coefficient", 3), Column("low", 3), Column("high", 3)]
+    columns += [Column("p (Holm)", 4, is_p=True), Column("odds of twice", 2)]
+    caption = (
+        "What style does to votes: log odds of a difference of one standard deviation, of (a − b)/(a + b) of the two "
+        f"outputs. 95 % intervals, clustered by {clusters}; p is two-sided, corrected over the features."
+    )
+    return Table("style-features", "What style does", caption, columns, rows)
+
+
+def draw_style(rows: Sequence[SystemWithStyle], theme: Theme) -> "Drawing":
+    """Draw the strength of each system without style, hollow, and with it, filled."""
+    figure, axes = theme.canvas(COLUMN_IN, 1.2 + _ROW_HEIGHT * len(rows))
+    for place, row in enumerate(reversed(rows)):
+        if row.with_interval:
+            axes.plot([*row.with_interval], [place, place], color=theme.accent, linewidth=2)
+        axes.plot(or_nan([row.strength]), [place], "o", color=theme.ink, markerfacecolor=theme.paper, markersize=6)
+        axes.plot(or_nan([row.with_style]), [place], "o", color=theme.ink, markersize=4)
+    axes.set_yticks(range(len(rows)), [short_label(row.system) for row in reversed(rows)])
+    axes.set(xlabel="strength without (hollow) and with style (filled)", ylim=(-0.6, len(rows) - 0.4))
+    axes.grid(axis="x", color=theme.faint, linewidth=0.6)
+    return figure
