@@ -84,7 +84,7 @@ class Preference(ResponseMethod[VoteData]):
         Of ordinary pages alone, and of the workers by whom degraded outputs lose.
         """
         everyone = data
-        judged, data, votes, strengths, style = compare_by_votes(everyone, settings, has_style=not brief)
+        judged, data, votes, strengths, style = compare_by_votes(everyone, settings, has_style=True)
         wins, ties = win_matrix(votes.counts)
         n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
         fit = strengths.fit

@@ -43,5 +43,5 @@ def _printed_pair(pair: Pair) -> dict[str, Any]:
 def printed(result: Result) -> dict[str, Any]:
     """Return what `manage.py analyse --format json` prints of a result that says what it finds."""
     document = document_of(result)
-    parts = {name: document[name] for name in ("groups", "replication") if name in document}
+    parts = {name: document[name] for name in ("groups", "style", "replication") if name in document}
     return {**document["summary"], "findings": result.findings, "pairs": [*map(_printed_pair, result.pairs)], **parts}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from annotation.export.style import OutputStyle, style_of
 from annotation.models import Assignment, Invitation, Worker
 from annotation.worker_names import NameWorker
 from campaigns.contracts.attributes import DRAW_WEIGHT, plain_attribute
@@ -19,7 +20,8 @@ _WORKER, _SOURCE = ("worker", "rater"), ("seg_id", "source")
 class ResponseAttributes(NamedTuple):
     """What is known of raters, and of sources by name, in the order of `names_of_raters` and `names_of_sources`.
 
-    `weights`: what answers of each finished assignment weigh, by its id; none if no HIT was drawn at random.
+    `weights`: what answers of each finished assignment weigh, by its id; none if no HIT was drawn at random. `style`:
+    that of the outputs.
     """
 
     names_of_raters: tuple[str, ...]
@@ -27,6 +29,11 @@ class ResponseAttributes(NamedTuple):
     names_of_sources: tuple[str, ...]
     sources: dict[str, tuple[str, ...]]
     weights: Mapping[int, float]
+    style: OutputStyle
+
+    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns of a table, with those of outputs, raters and sources at their end."""
+        return *columns, *self.style.names(columns), *self.names
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,9 +45,9 @@ class ResponseAttributes(NamedTuple):
     def beside(
         self, columns: Sequence[str], rows: Iterable[tuple[Any, ...]], names: NameWorker
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield rows of a table with a cell of each attribute at their end, empty where it is not known.
+        """Yield rows of a table with the cells of `columns` at their end, empty where they are not known.
 
-        `columns` are the table's; workers are called in them as `names` does.
+        `columns` are the table's own; workers are called in them as `names` does.
         """
         worker, source = (next(columns.index(name) for name in of if name in columns) for of in (_WORKER, _SOURCE))
         of_worker = {names(worker): cells for worker, cells in self.raters}
@@ -48,12 +55,15 @@ class ResponseAttributes(NamedTuple):
         no_rater, no_source = ("",) * len(self.names_of_raters), ("",) * len(self.names_of_sources)
         for row in rows:
             of_draw = (self.weights.get(row[assignment], ""),) if self.weights else ()
-            yield *row, *of_worker.get(row[worker], no_rater), *self.sources.get(row[source], no_source), *of_draw
+            of_outputs = self.style.cells(columns, row[source], row)
+            of_raters = of_worker.get(row[worker], no_rater)
+            yield *row, *of_outputs, *of_raters, *self.sources.get(row[source], no_source), *of_draw
 
 
 def attributes_of(campaign: Campaign) -> ResponseAttributes:
-    """Return the attributes of a campaign's invited raters and sources, and what its assignments weigh. Three queries,
-    two more where HITs were drawn at random.
+    """Return the attributes of a campaign's invited raters, sources and outputs, and what its assignments weigh.
+
+    Four queries, two more where HITs were drawn at random, one fewer of live chats.
     """
     invited = Invitation.objects.filter(campaign=campaign).exclude(attribute_values={}).select_related("worker")
     raters = [(each.worker, each.attribute_values) for each in invited]
@@ -68,6 +78,7 @@ def attributes_of(campaign: Campaign) -> ResponseAttributes:
         of_sources,
         {name: _cells(values, of_sources) for name, values in sources},
         weigh_draws(campaign, drawn.values_list(*DRAWN)) if is_drawn else {},
+        style_of(campaign),
     )
 
 

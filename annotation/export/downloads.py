@@ -73,9 +73,9 @@ _Rows = Iterator[tuple[Any, ...]]
 def _with_attributes(
     campaign: Campaign, choice: ExportChoice, columns: tuple[str, ...], rows: _Rows
 ) -> tuple[tuple[str, ...], _Rows]:
-    """Return columns and rows with the attributes of invited raters and sources."""
+    """Return columns and rows with the style of outputs, and the attributes of invited raters and sources."""
     known = attributes_of(campaign)
-    return ((*columns, *known.names), known.beside(columns, rows, choice.names)) if known.names else (columns, rows)
+    return known.columns(columns), known.beside(columns, rows, choice.names)
 
 
 def _ratings(campaign: Campaign, choice: ExportChoice) -> tuple[tuple[str, ...], _Rows]:

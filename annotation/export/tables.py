@@ -79,7 +79,8 @@ def list_tables(campaign: Campaign) -> list[str]:
 
 
 def table_of(campaign: Campaign, name: str) -> ResponseTable:
-    """Return a table of a campaign, with the attributes of invited raters and sources at its end. Three queries.
+    """Return a table of a campaign, with the style of outputs and the attributes of invited raters and sources at its
+    end. Four queries.
 
     That of scores has those of single replies, if any are asked for.
     """
@@ -91,4 +92,5 @@ def table_of(campaign: Campaign, name: str) -> ResponseTable:
     ) -> Iterator[tuple[Any, ...]]:
         return known.beside(table.columns, table.rows(campaign, states=states, names=names, workers=workers), names)
 
-    return ResponseTable((*table.columns, *known.names), rows) if known.names else table
+    columns = known.columns(table.columns)
+    return ResponseTable(columns, rows) if columns != table.columns else table

@@ -8,7 +8,8 @@ from numpy.random import Generator
 
 from campaigns.contracts.chat import Speaker
 from campaigns.design.degradation import STEPS_TO_20, RunLengths, degrade
-from campaigns.design.words import seconds_to_read, segment, unit_of
+from campaigns.design.style import count_words
+from campaigns.design.words import seconds_to_read
 
 
 @dataclass(frozen=True)
@@ -148,14 +149,17 @@ class ContentFormat:
         return value
 
     @classmethod
-    def style_of(cls, value: str) -> dict[str, float]:
-        """Return what is counted of how a value is written, by names in snake_case; the number of `words` is one."""
-        return {"words": float(len(segment(words := cls.words(value), unit_of(words)).units))}
-
-    @classmethod
     def seconds(cls, value: str) -> float:
         """Return how long a careful person takes to take it in."""
         return seconds_to_read(cls.words(value))
+
+    @classmethod
+    def style_of(cls, value: str) -> dict[str, float]:
+        """Return how long a value is and how it is set, by the names in `design.style`: the same names of each value.
+
+        Votes are adjusted for it, and systems compared by its groups.
+        """
+        return {"words": float(count_words(cls.words(value)))}
 
     @classmethod
     def parts(cls, value: str) -> list[str]:

@@ -4,9 +4,10 @@ from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.code_lines import worsen_lines
 from campaigns.design.errors import DesignError
 from campaigns.design.prose import degrade_stretches, without_marks
+from campaigns.design.style import count_style
 from evalsite.lib.errors import DomainError
 from evalsite.lib.markup.cleaning import LONGEST, folded
-from evalsite.lib.markup.markdown import counts_of, lines_of_code, prose_in, structure_of, to_html, words_of
+from evalsite.lib.markup.markdown import lines_of_code, prose_in, structure_of, to_html, words_of
 
 _ATTEMPTS = 8
 
@@ -44,7 +45,7 @@ class Markdown(ContentFormat):
     @classmethod
     def style_of(cls, value: str) -> dict[str, float]:
         """Return the numbers of words, headings, list items, bold stretches, blocks of code, tables."""
-        return super().style_of(value) | counts_of(value)
+        return count_style(value)
 
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:

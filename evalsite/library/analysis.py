@@ -228,7 +228,7 @@ class Analysis:
     # --- Files
 
     def to_json(self) -> dict[str, Any]:
-        """Return findings, systems, pairs and groups as `evalsite analyse --format json` prints them."""
+        """Return findings, systems, pairs, groups and style as `evalsite analyse --format json` prints them."""
         return printed(self.first)
 
     def write(self, folder: str | Path, *, figures: bool = True) -> Path:

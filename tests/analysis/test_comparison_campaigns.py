@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from campaigns.checklist import checklist, passing_of
 from campaigns.design.worker_test import WORKER_TESTS
 from campaigns.hit_queries import compared_in_hit
 from campaigns.methods import methods
-from campaigns.models import Campaign
+from campaigns.models import Campaign, Output
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
@@ -118,6 +119,24 @@ def test_the_true_order_is_found_without_those_who_click_at_random(
     assert again == kept
     paper = owner_client.get(reverse("analysis:campaign_downloads", args=[campaign.public_id])).text
     assert f"{len(passed)} of {n_workers} workers passed" in paper
+
+
+def test_a_snapshot_of_votes_has_the_length_of_outputs_and_strengths_without_it(
+    opened: Opened, owner_client: Client, tmp_path: Path
+) -> None:
+    campaign = opened("preference")
+    for k, output in enumerate(Output.objects.filter(source__campaign=campaign).order_by("pk")):
+        output.text = "word " * (1 + 7 * k % 11)
+        output.save()
+    run = analysed(campaign)
+    [length] = run.report["style"]["features"]
+    assert (length["feature"], run.report["style"]["n_unknown"]) == ("words", 0)
+    assert {row["system"] for row in run.report["style"]["systems"]} == set(QUALITY)
+    page = owner_client.get(reverse("analysis:campaign_section", args=[campaign.public_id, "style"])).text
+    assert "Length and style" in page and "What style does" in page
+    assert_download_has_what_was_analysed(owner_client, run, "votes.csv")
+    kept, again = replicated((Path(django_settings.MEDIA_ROOT) / run.folder / "package.zip").read_bytes(), tmp_path)
+    assert again == kept and json.loads(kept)["style"] == run.report["style"]
 
 
 def test_each_vote_says_which_output_was_degraded(opened: Opened) -> None:

@@ -11,14 +11,14 @@ from django.urls import reverse
 
 from analysis.data.rankings import load_best_worst, load_rankings
 from analysis.data.votes import load_votes
-from annotation.export.comparisons import CHOICE_COLUMNS, MOST_CHOSEN_FROM
-from annotation.export.tables import TABLES
+from annotation.export.comparisons import CHOICE_COLUMNS, MOST_CHOSEN_FROM, VOTE_COLUMNS
+from annotation.export.tables import TABLES, table_of
 from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import finish_assignment, start_assignment
 from annotation.services.ratings import save_page
 from annotation.worker_names import hashed_name
 from campaigns.design.composition import Kind
-from campaigns.models import Campaign, Criterion, HitItem
+from campaigns.models import Campaign, Criterion, HitItem, Output
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign
@@ -86,6 +86,26 @@ def test_votes_name_systems_and_which_output_is_degraded(owner: User, tmp_path: 
     assert data.outcome.tolist() == [1, 2, 2, 0]
     assert data.is_both_bad.tolist() == [False, False, True, False]
     assert (data.kind.tolist(), data.degraded.tolist()) == ([0, 0, 0, 1], [0, 0, 0, 2])
+
+
+def test_tables_say_how_long_outputs_are_by_their_format(owner: User, tmp_path: Path) -> None:
+    campaign = comparing(owner, "preference", 2, 2)
+    for k, output in enumerate(Output.objects.order_by("system__name")):
+        output.text = "word " * k + "- – **"
+        output.save()
+    answer(campaign, ["1"], ["2"])
+    table = table_of(campaign, "votes")
+    assert table.columns == (*VOTE_COLUMNS, "words_a", "words_b")
+    rows = list(table.rows(campaign, names=hashed_name))
+    assert [row[-2:] for row in rows] == [("0", "1"), ("2", "3")]
+    path = tmp_path / "votes.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([table.columns, *rows])
+    assert {name: values.tolist() for name, values in load_votes(path).style.items()} == {"words": [[0, 1], [2, 3]]}
+
+    columns, rankings = table_of(campaign, "rankings")
+    assert columns[-1] == "output_words" and list(rankings(campaign, names=hashed_name)) == []
+    assert table_of(campaign, "choices").columns == CHOICE_COLUMNS
 
 
 def test_rankings_are_rows_of_outputs_and_those_of_one_page_belong_together(owner: User, tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_files_have_them_at_the_end_and_empty_for_others(rated: Campaign) -> Non
         expected = {(names(ada), "lab", "7"), (names(other), "", "")}
         found = csv.DictReader(io.StringIO(content(rated, "ratings.csv", has_real_ids=is_real).decode()))
         assert cells(found) == expected
-        assert found.fieldnames == [*RATING_COLUMNS, "pool", "years"]
+        assert found.fieldnames == [*RATING_COLUMNS, "output_words", "pool", "years"]
         table = table_of(rated, "scores")
         rows = (dict(zip(table.columns, row, strict=True)) for row in table.rows(rated, names=names))
         assert cells(rows) == expected
@@ -205,11 +205,11 @@ def test_files_have_them_at_the_end_and_empty_for_others(rated: Campaign) -> Non
     assert cells(parquet) == {(hashed_name(ada), "lab", "7"), (hashed_name(other), "", "")}
 
 
-def test_files_of_a_campaign_without_them_stay_as_they_are(rated: Campaign) -> None:
+def test_files_of_a_campaign_without_them_say_of_outputs_alone(rated: Campaign) -> None:
     Invitation.objects.update(attribute_values={})
     header = content(rated, "ratings.csv").splitlines()[0].decode()
-    assert header == ",".join(RATING_COLUMNS)
-    assert table_of(rated, "scores") == TABLES["scores"]
+    assert header == ",".join([*RATING_COLUMNS, "output_words"])
+    assert table_of(rated, "scores").columns == (*TABLES["scores"].columns, "output_words")
 
 
 # --- Gone with the person

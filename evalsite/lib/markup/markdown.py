@@ -46,18 +46,6 @@ def _words_of(tokens: "Sequence[Token]") -> str:
     return "\n".join(lines)
 
 
-def counts_of(text: str) -> dict[str, float]:
-    """Return how many headings, items of lists, bold stretches, blocks of code and tables it has."""
-    counted = dict.fromkeys(("headings", "list_items", "bold", "code_blocks", "tables"), 0.0)
-    names = {"heading_open": "headings", "list_item_open": "list_items", "strong_open": "bold"}
-    names |= {"fence": "code_blocks", "code_block": "code_blocks", "table_open": "tables"}
-    for token in parse(text):
-        for each in (token, *(token.children or ())):
-            if name := names.get(each.type):
-                counted[name] += 1
-    return counted
-
-
 def lines_of_code(text: str) -> list[int]:
     """Return which lines, from 0, are in fences."""
     fences = (token.map for token in parse(text) if token.type == "fence" and token.map)
