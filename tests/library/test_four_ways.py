@@ -24,11 +24,22 @@ from tests.methods.test_by_groups import PROTOCOLS, rows_of
 ROOT = "/api/v1/"
 
 
+def rows_with_style(protocol: str) -> list[dict[str, Any]]:
+    """Return responses in which votes say how long both outputs are."""
+    rows = list(rows_of(protocol))
+    lengths = [{"words_a": 20 + 7 * k % 13, "words_b": 20 + 5 * k % 11} for k in range(len(rows))]
+    return [row | more for row, more in zip(rows, lengths, strict=True)] if protocol == "preference" else rows
+
+
 def settings_of(protocol: str) -> dict[str, Any]:
-    """Return the settings of a protocol without a worker test, which these responses could not have."""
+    """Return the settings of a protocol without a worker test, which these responses could not have.
+
+    Votes are ranked with the length of outputs taken out.
+    """
     settings: dict[str, Any] = ev.read(list(rows_of(protocol)), protocol).settings.to_json()
     test = settings["worker_test"] if protocol == "option-selection" else {"preset": "none", "alpha": 0.05}
-    return settings | {"worker_test": test, "groups": ["domain"]}
+    options = {"options": {"style": "adjust"}} if protocol == "preference" else {}
+    return settings | {"worker_test": test, "groups": ["domain"]} | options
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -39,7 +50,7 @@ def test_four_ways_to_the_same_numbers(
     owner_client: Client,
     tmp_path: Path,
 ) -> None:
-    rows, settings = list(rows_of(protocol)), settings_of(protocol)
+    rows, settings = rows_with_style(protocol), settings_of(protocol)
     (tmp_path / "settings.json").write_text(json.dumps(settings))
     path = tmp_path / "responses.csv"
     pandas.DataFrame(rows).to_csv(path, index=False)
@@ -62,6 +73,8 @@ def test_four_ways_to_the_same_numbers(
     assert report["findings"] == found["findings"]
     assert report["summary"]["systems"] == json.loads(json.dumps(found["systems"]))
     assert report["groups"] == json.loads(json.dumps(found["groups"]))
+    assert report.get("style") == json.loads(json.dumps(found.get("style")))
+    assert bool(report.get("style")) == (protocol == "preference")
     assert [pair["p_holm"] for pair in report["pairs"]] == of_library.pairs["p_holm"]
 
     page = unescape(owner_client.get(reverse("analysis:run", args=[run.pk])).text)
