@@ -23,6 +23,7 @@ from analysis.methods.style_control import (
     STYLES,
     NoStyleError,
     StyleResult,
+    say_in_paper,
     say_taken_out,
     style_sections,
     take_style_out,
@@ -30,7 +31,7 @@ from analysis.methods.style_control import (
 from analysis.methods.system_scores import Analysed, pairs_section, systems_section
 from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_in_words, workers_section
 from analysis.results.curves import short_label
-from analysis.results.result import Result
+from analysis.results.result import PaperSentences, Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.bradley_terry import sign_test, win_matrix
@@ -38,7 +39,7 @@ from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import Mask, or_none
 from campaigns.contracts.result_pages import PAIRS
 from campaigns.design.composition import Kind
-from evalsite.lib.typed_json import from_json, to_json
+from evalsite.lib.typed_json import to_json
 from evalsite.lib.words import counted
 
 if TYPE_CHECKING:
@@ -161,16 +162,14 @@ class Preference(ResponseMethod[VoteData]):
         """Return the ranking, pairs, wins, the left side and ratings as in a running arena."""
         said, own = result.own_summary, result.own
         ties = ", with Davidson’s ties" if said["n_ties"] else ""
-        style = from_json(own["style"], StyleResult) if "style" in own else None
-        adjusted = say_taken_out(style) if result.settings.options.get("style") == ADJUST else ""
         caption = (
             f"Strength: natural log, centred at 0 (Bradley–Terry{ties}); a difference of 1.1 are odds of 3 to 1. "
-            f"{adjusted}Errors are clustered by {_clusters_of(result)}."
+            f"{say_taken_out(result)}Errors are clustered by {_clusters_of(result)}."
         )
         return [
             systems_section(result, score="strength", n="votes", caption=caption, finding=_finding(result), decimals=3),
             pairs_section(result, caption="Differences of strengths, the better system first.", decimals=3),
-            *style_sections(style, _clusters_of(result)),
+            *style_sections(result, _clusters_of(result)),
             *groups_sections(result, score="share won", decimals=3, note=_OF_GROUPS),
             _wins_section(own["votes"]),
             _naive_section(result),
@@ -178,6 +177,11 @@ class Preference(ResponseMethod[VoteData]):
             arena_section(own.get("arena", [])),
             *workers_section(result),
         ]
+
+    def paper(self, result: Result) -> PaperSentences:
+        """Return what a paper says, with the ranking of systems with style taken out."""
+        said = super().paper(result)
+        return replace(said, found=[*said.found, *say_in_paper(result)])
 
     def headline(self, result: Result) -> str:
         """Return how many votes there are."""

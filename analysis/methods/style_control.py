@@ -9,6 +9,7 @@ import numpy as np
 from analysis.methods.strengths import ConnectedVotes, Strengths, Votes, estimate_strengths
 from analysis.methods.system_scores import SystemScores
 from analysis.results.curves import short_label
+from analysis.results.result import Result
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Picture, Section, Table, Theme
 from analysis.results.words import p_equals
 from analysis.stats.procedures import ALPHA
@@ -25,6 +26,7 @@ from analysis.stats.style_control import (
     spread_of,
 )
 from evalsite.lib.errors import DomainError
+from evalsite.lib.typed_json import from_json
 from evalsite.lib.words import listed
 
 if TYPE_CHECKING:
@@ -167,10 +169,30 @@ def take_style_out(
     return replace(strengths, scores=found.scores, naive=found.naive), found.result
 
 
-def say_taken_out(found: StyleResult | None) -> str:
-    """Return what is taken out of strengths, in a sentence before others; "" without style."""
+def style_in(result: Result) -> StyleResult | None:
+    """Return what a result says of style; None where nothing is known of it."""
+    return from_json(result.own["style"], StyleResult) if "style" in result.own else None
+
+
+def say_taken_out(result: Result) -> str:
+    """Return what is taken out of the strengths that rank systems, in a sentence before others; "" if nothing is."""
+    found = style_in(result) if result.settings.options.get("style") == ADJUST else None
     names = listed([each.feature for each in found.features]) if found else ""
     return f"Style is taken out: strengths are of outputs of equal {names}. " if names else ""
+
+
+def say_in_paper(result: Result) -> list[str]:
+    """Return what a paper says of strengths with style, in a sentence; nothing where there are none."""
+    found = style_in(result)
+    if not (found and found.features):
+        return []
+    order = sorted((row for row in found.systems if row.with_rank), key=lambda row: row.with_rank or 0)
+    names = listed([each.feature for each in found.features])
+    said = (
+        f"With the style of both outputs in the model ({names}, normalised as by Li, Angelopoulos & Chiang 2024), the "
+        f"systems rank {', '.join(row.system for row in order)}."
+    )
+    return [said]
 
 
 def _named(feature: str) -> str:
@@ -232,11 +254,12 @@ def _ranks(score: Floats) -> list[int | None]:
 # --- Sections
 
 
-def style_sections(found: StyleResult | None, clusters: str) -> list[Section]:
+def style_sections(result: Result, clusters: str) -> list[Section]:
     """Return strengths without and with style, and what each feature does; nothing where nobody knows the style.
 
     `clusters`: by what errors are clustered.
     """
+    found = style_in(result)
     if found is None:
         return []
     said = " ".join(_findings(found))
