@@ -130,7 +130,8 @@ class Likelihood:
 
     def _of_systems(self, values: Floats) -> Floats:
         """Return the sum over cells of each system as the first, less that as the second, (n,)."""
-        found: Floats = np.bincount(self.i, values, self.n) - np.bincount(self.j, values, self.n)
+        first, second = (np.bincount(side, values, self.n) for side in (self.i, self.j))
+        found: Floats = np.subtract(first, second, dtype=np.float64)
         return found
 
     def _derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:

@@ -215,7 +215,9 @@ class ReportShape(serializers.Serializer[Any]):
         help_text="Answers, such as of sensitivity and metrics; `refused` says why there is none.",
     )
     groups = serializers.JSONField(required=False, help_text="Systems by groups, and whether these matter; if asked.")
-    style = serializers.JSONField(required=False, help_text="Of votes: strengths without and with style; if known.")
+    style = serializers.JSONField(  # type: ignore[assignment]
+        required=False, help_text="Of votes: strengths without and with style; if known."
+    )
     warnings = serializers.JSONField(required=False, help_text="What is surprising about the responses.")
     notes = serializers.ListField(required=False, child=serializers.CharField(), help_text="The same of the analysis.")
     replication = serializers.JSONField(required=False, help_text="How far the run agrees with its original.")
