@@ -48,7 +48,7 @@ class Texts:
     source: NDArray[np.integer]
     outputs: list[str]
     references: list[str]
-    fields: list[Mapping[str, str]]
+    fields: Sequence[Mapping[str, str]]
     data: Data = field(default_factory=Data)
 
     def field_of(self, place: int, name: str) -> str:
