@@ -106,9 +106,8 @@ class Difference(ContentFormat):
 
     @classmethod
     def example(cls, text: str) -> str:
-        """Return a change that adds it, a word a line."""
-        added = [f"+{word}" for word in text.split()]
-        return "\n".join(["--- a/file", "+++ b/file", f"@@ -1 +1,{len(added)} @@", "-text", *added])
+        """Return a difference that adds this."""
+        return f"@@ -1 +1 @@\n-It is not.\n+{text}"
 
 
 def _read(slug: str, text: str) -> str:
