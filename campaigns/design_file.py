@@ -17,7 +17,9 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
+from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import list_sources
+from campaigns.formats import get_format
 from campaigns.importing.contents import Contents
 from campaigns.models import (
     Campaign,
@@ -31,6 +33,7 @@ from campaigns.models import (
     Membership,
     Output,
     Source,
+    StoredFile,
     System,
     Upload,
     Webhook,
@@ -82,6 +85,7 @@ LEFT_OUT: Mapping[type[models.Model], Mapping[str, str]] = {
 LEFT_OUT_MODELS: Mapping[type[models.Model], str] = {
     Membership: "Members are people of this site.",
     MemberInvitation: "Members are people of this site.",
+    StoredFile: "Files are not in JSON: data that name some come with them in a table and a zip.",
     Upload: "The sources and outputs are what came of it.",
     Deletion: "It is a record of this site.",
     Hit: "HITs are built of the design; those that came with a file come with it again.",
@@ -128,12 +132,19 @@ def _values(row: models.Model) -> dict[str, Any]:
     return {name: getattr(row, name) for name in fields_of(type(row))}
 
 
+def names_files(campaign: Campaign) -> bool:
+    """Tell whether its data name files, so that they are in no design file. No query."""
+    return any(get_format(slug).takes_files for slug in Screen.from_json(campaign.screen).formats)
+
+
 def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:
     """Yield the design file of a campaign, with its sources and outputs, or the dialogues of its chatbots, or without.
 
+    Sources and outputs that name files are left out, as the files are: none of them could be read without.
     The outputs are read in pieces: there may be many.
     """
     design = read_design(campaign)
+    has_outputs = has_outputs and not names_files(campaign)
     parts = {
         "format": FORMAT,
         "version": VERSION,

@@ -50,6 +50,7 @@ EVALSITE_FORMATS = [
     "campaigns.formats.json_tree.JsonTree",
     "campaigns.formats.conversation.Conversation",
     "campaigns.formats.trace.AgentTrace",
+    "campaigns.formats.image.Image",
 ]
 
 EVALSITE_RESPONSES = [

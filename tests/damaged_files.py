@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,10 +35,14 @@ from campaigns.importing.appraise import check_screen, is_batch, read_batch
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import FileLayout, check_layout
+from campaigns.importing.packed import take_out
 from campaigns.importing.tables import read_contents
 from campaigns.protocols import get_protocol
 from evalsite.lib.errors import DomainError
+from evalsite.lib.packed_files import PackedFiles
+from evalsite.lib.pictures import normalise
 from evalsite.lib.tables import WINDOWS_1252, lines_if_windows, preview
+from tests.campaigns.formats.pictures import drawn, file_of, zipped
 
 TOOLS = Path(__file__).parent / "data" / "tools"
 ITEMS = TOOLS / "potato_items.jsonl"
@@ -424,7 +429,26 @@ def _of_other_files() -> Iterator[Reader]:
     yield Reader("lengths of sources", "sources.csv", lengths, load_sources)
     raters = _csv("name,email", *(f"Ada {n},ada{n}@example.org" for n in range(5)))
     yield from (each for each in _formats("raters", raters, _read_raters) if each.file in ("table.csv", "table.xlsx"))
+    for format, name in (("JPEG", "a.jpg"), ("PNG", "a.png"), ("WEBP", "a.webp"), ("GIF", "a.gif"), ("BMP", "a.bmp")):
+        yield Reader(
+            f"pictures in {format}", name, file_of(drawn(1), format), lambda path: normalise(path.read_bytes())
+        )
+    tiff = file_of(drawn(1), "TIFF", compression="tiff_lzw")
+    yield Reader("pictures in TIFF", "a.tif", tiff, lambda path: normalise(path.read_bytes()))
+    packed = zipped({"outputs.csv": OUTPUTS, "a.png": file_of(drawn(1)), "b.jpg": file_of(drawn(2), "JPEG")})
+    yield Reader("pictures in a zip", "upload.zip", packed, _read_packed)
     yield Reader("a design", "design.json", json.dumps(DESIGN).encode(), _read_design)
+
+
+def _read_packed(path: Path) -> object:
+    """Take a table and its pictures out of a zip, as an upload does."""
+    with tempfile.TemporaryDirectory() as folder:
+        tables, packed = take_out([("upload.zip", path)], Path(folder), 10**7)
+        files = PackedFiles(packed)
+        try:
+            return tables, [files.read(files.find(name)) for name in files.names]
+        finally:
+            files.close()
 
 
 def _read_design(path: Path) -> object:

@@ -143,7 +143,8 @@ class Uploads(Resource):
     def post(self, request: ApiRequest, campaign: Campaign) -> Upload:
         """Upload a file. Its columns are guessed: look at the layout, change it if need be, then import it.
 
-        Text files with a line for each segment are sent as several parts `file`, or in a zip.
+        Text files with a line for each segment are sent as several parts `file`, or in a zip. So are a table and
+        the pictures that it names.
         """
         form = UploadForm(None, request.FILES)
         form.is_bound = True
@@ -195,7 +196,8 @@ class LayoutForm(forms.Form):
     roles = forms.JSONField(
         required=False,
         help_text="The role of each column that is used: "
-        "source, document, system, output, system-output, attribute (kept for analyses), new, or field:NAME.",
+        "source, document, system, output, system-output, attribute (kept for analyses), alt (the alternative texts of "
+        "NAME, in NAME_alt), new, or field:NAME.",
     )
     labels = forms.JSONField(required=False, help_text="Headings of new fields, by column.")
     encoding = forms.ChoiceField(required=False, choices=[(WINDOWS_1252, "")], help_text="Of a file that is not UTF-8.")

@@ -7,7 +7,7 @@ import numpy as np
 
 from campaigns.building.inputs import BuildInputs
 from campaigns.building.refusals import in_words
-from campaigns.contracts.format import Degradation
+from campaigns.contracts.format import Degradation, Files
 from campaigns.design.composition import Kind
 from campaigns.design.plan import HitPlan
 from campaigns.design.seeds import Codes, draw_donors, generator
@@ -74,10 +74,13 @@ def _one_of_each_source(texts: list[str]) -> Donors:
     return Donors(list(groups), np.arange(len(groups)), of_source)
 
 
-def write_texts(inputs: BuildInputs, plan: HitPlan, on_progress: Callable[[int, int], None]) -> list[str]:
+def write_texts(
+    inputs: BuildInputs, plan: HitPlan, on_progress: Callable[[int, int], None], files: Files | None = None
+) -> list[str]:
     """Return the text of each item as shown, in the order of the plan; raise DomainError if one cannot be made.
 
     Each degraded text has a generator of its own, of the seed, HIT and position, and never reads like its original.
+    Formats that take files find theirs in `files`, and keep what they make of them there.
     """
     assert inputs.texts
     if inputs.is_live:
@@ -93,12 +96,12 @@ def write_texts(inputs: BuildInputs, plan: HitPlan, on_progress: Callable[[int, 
             if n_done % _REPORT_EVERY == 0:
                 on_progress(n_done, degraded.size)
             rng = generator(plan.seed, int(hits.hit[item]), int(hits.position[item]))
-            shown[item] = _degrade(inputs, int(hits.output[item]), donors, rng)
+            shown[item] = _degrade(inputs, int(hits.output[item]), donors, rng, files)
         on_progress(degraded.size, degraded.size)
     return shown
 
 
-def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator) -> str:
+def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator, files: Files | None) -> str:
     """Return an output as its format makes it worse, with texts of other sources."""
     assert inputs.texts
     text, source = inputs.texts.outputs[output], int(inputs.source[output])
@@ -112,4 +115,4 @@ def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Ge
         return [donors.texts[k] for k in drawn.tolist()]
 
     with in_words(inputs, about):
-        return inputs.format.degrade(text, Degradation(rng, draw))
+        return inputs.format.degrade(text, Degradation(rng, draw, files))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 from numpy.random import Generator
 
@@ -10,6 +10,40 @@ from campaigns.contracts.chat import Speaker
 from campaigns.design.degradation import STEPS_TO_20, RunLengths, degrade
 from campaigns.design.style import count_words
 from campaigns.design.words import seconds_to_read
+
+Made = TypeVar("Made")
+
+
+class Files(Protocol):
+    """The files of a campaign whose values name some: those that come with a table, by name, and those kept, by digest.
+
+    All may raise OSError where files are away.
+    """
+
+    def take(self, name: str, make: Callable[[bytes], Made]) -> Made:
+        """Return what `make` makes of a file that came with the table, once for each; `name` as a cell has it.
+
+        Raises DomainError `no_file` if there is none, or several that may be meant, and what `make` raises.
+        """
+
+    def note(self, text: str) -> None:
+        """Say something of the file that is being taken, for the notices of the import: “{file}: {text}”."""
+
+    def keep(self, content: bytes) -> str:
+        """Keep a file with the campaign; return its digest, 64 hexadecimal digits. Once what names it is stored."""
+
+    def read(self, digest: str) -> bytes:
+        """Return a file that is kept; raise FileNotFoundError if there is none."""
+
+
+@dataclass(frozen=True)
+class ShownFile:
+    """A file that is shown: its digest, width and height in pixels; `alt` is what a person wrote who described it."""
+
+    digest: str
+    width: int
+    height: int
+    alt: str = ""
 
 
 @dataclass(frozen=True)
@@ -21,6 +55,7 @@ class Block:
     markup. `is_drawn`: it is shown as an image of text. `key`: its place in a HIT, "" where that does not matter.
     `fold`: it is folded under these words, open at first if `is_open`. `turn`: the number of the reply or step that it
     belongs to, of those that criteria may be asked of (`ContentFormat.turns`), 0 for none.
+    `file`: what is shown of it that is no text; `text` says then what it is, where somebody has said so.
     """
 
     name: str
@@ -36,6 +71,7 @@ class Block:
     fold: str = ""
     is_open: bool = False
     turn: int = 0
+    file: ShownFile | None = None
 
 
 @dataclass(frozen=True)
@@ -55,13 +91,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Degradation:
-    """What an output is degraded with: chance, and texts of other sources.
+    """What an output is degraded with: chance, texts of other sources, and the campaign's files where values name some.
 
     `draw` returns all of these texts, in an order of chance; it raises DomainError `no_donor` if there are none.
     """
 
     rng: Generator
     draw: Callable[[], Sequence[str]]
+    files: Files | None = None
 
     def replaced(self, text: str, lengths: RunLengths) -> str:
         """Return the text with a run of words replaced by words of another text; raise DesignError."""
@@ -83,6 +120,9 @@ class ContentFormat:
     `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a text, it may be at most, since
     what is folded and not drawn costs less. `style`, `script`: static files of its own, which only pages that show it
     load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
+
+    Of a format that `takes_files` a value names a file. A cell has the name of a file that was uploaded with the table
+    (`owns`, `read_file`), and each worker is `served` another file of the same look, in one of the `widths`.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -105,6 +145,31 @@ class ContentFormat:
     style: ClassVar[str] = ""
     script: ClassVar[str] = ""
     hint: ClassVar[str] = ""
+    takes_files: ClassVar[bool] = False
+    widths: ClassVar[tuple[int, ...]] = ()
+
+    @classmethod
+    def owns(cls, head: bytes) -> bool:
+        """Tell by its first 512 bytes whether a file may be one of its values, or was meant to be."""
+        return False
+
+    @classmethod
+    def read_file(cls, text: str, files: Files, *, alt: str = "") -> str:
+        """Return what is kept of a cell that names a file; `alt` describes that file. Raises as `read` does."""
+        raise NotImplementedError
+
+    @classmethod
+    def served(cls, content: bytes, width: int, salt: bytes) -> tuple[bytes, str]:
+        """Return a kept file as one worker is sent it, and its type: with another salt other bytes of another digest.
+
+        Their number must say nothing that is not seen.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def file_html(cls, block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
+        """Return the HTML that shows a file from its addresses, by width; `is_text`: what describes it, too."""
+        raise NotImplementedError
 
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:

@@ -8,8 +8,10 @@ from uuid import uuid4
 from django import forms
 
 from campaigns.contracts.protocol import Screen
+from campaigns.formats import get_format
 from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
+    ALTERNATIVE,
     ATTRIBUTE,
     DOCUMENT,
     FIELD,
@@ -36,7 +38,7 @@ class UploadForm(forms.Form):
         help_text=f"{READABLE}; batches of Appraise (JSON); or text files with a line for each segment, one for each "
         "system, together or in a zip: source.txt, reference.txt, system-a.txt …",
         advice="Leave out columns that are not needed, or split it: a second file can be added to the first.",
-        widget=FilesInput(attrs={"accept": SUFFIXES, "multiple": True}),
+        widget=FilesInput(attrs={"accept": f"{SUFFIXES},image/*", "multiple": True}),
     )
 
 
@@ -132,6 +134,7 @@ class ColumnsForm(forms.Form):
 
 def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
     """Return what a column may be used for, as choices of a select."""
+    takes_files = any(get_format(slug).takes_files for slug in screen.formats)
     fields = [
         (FIELD + field.name, field.label if field.is_required else f"{field.label} (optional)")
         for field in screen.fields
@@ -146,6 +149,7 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
                 *fields,
                 *([(NEW_FIELD, "A new field")] if is_open else []),
                 (ATTRIBUTE, "Attribute, not shown"),
+                *([(ALTERNATIVE, "Alternative text of NAME, in NAME_alt")] if takes_files else []),
             ],
         ),
         ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),

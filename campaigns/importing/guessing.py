@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from campaigns.contracts.protocol import Field, Screen, Written
 from campaigns.formats import get_format
 from campaigns.importing.layout import (
+    ALTERNATIVE,
     DOCUMENT,
     FIELD,
     OUTPUT,
@@ -13,6 +14,7 @@ from campaigns.importing.layout import (
     SYSTEM,
     SYSTEM_OUTPUT,
     FileLayout,
+    described_by,
     is_in_output_object,
 )
 from evalsite.lib.tables import Preview
@@ -90,6 +92,8 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     """
     columns = tuple(dict.fromkeys(name for name in preview.columns if name))
     roles = {column: SYSTEM_OUTPUT for column in columns if is_in_output_object(column)}
+    if any(get_format(slug).takes_files for slug in screen.formats):
+        roles |= {column: ALTERNATIVE for column in columns if described_by(column, columns)}
     free = [column for column in columns if column not in roles]
     for each in screen.fields:
         _take(free, roles, FIELD + each.name, (each.name,))
@@ -125,6 +129,9 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     left = left or [column for column in columns if roles.get(column) == DOCUMENT and _is_prose(preview, column)]
     if len(missing) == len(left) == 1:
         roles[left[0]] = FIELD + missing[0].name
+    for column, role in list(roles.items()):
+        if role == ALTERNATIVE and described_by(column, columns) not in roles:
+            del roles[column]
     return FileLayout(preview.format, columns, {column: roles[column] for column in columns if column in roles})
 
 

@@ -1,7 +1,7 @@
 """What a file of sources and outputs looks like: its format, its columns and what each is used for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,13 +15,16 @@ MAX_COLUMNS = 300
 
 # What a column may be used for; a role of one field is `FIELD` and the field's name.
 SOURCE, SYSTEM, OUTPUT, SYSTEM_OUTPUT, NEW_FIELD, FIELD = "source", "system", "output", "system-output", "new", "field:"
-DOCUMENT, ATTRIBUTE = "document", "attribute"
+DOCUMENT, ATTRIBUTE, ALTERNATIVE = "document", "attribute", "alt"
+# `image_alt` describes what the column `image` holds.
+_ALTERNATIVE = re.compile(r"(.+?)[\s_.-]*alt(?:ernative)?(?:[\s_-]*text)?", re.IGNORECASE)
 
 # How files name the objects, or begin the columns, that hold an output of each system.
 _OUTPUT_OBJECTS = re.compile(
     r"(outputs?|systems?|models?|predictions?|hypothes[ei]s|responses?|generated|candidates?)\.", re.IGNORECASE
 )
 _RESERVED = {"output"}
+_UNDESCRIBED = {"", SOURCE, DOCUMENT, ATTRIBUTE, ALTERNATIVE, SYSTEM}
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,12 @@ class FileLayout:
     def attributes(self) -> list[str]:
         """The columns that say more of sources, which workers are not shown."""
         return [column for column in self.columns if self.roles.get(column) == ATTRIBUTE]
+
+    @property
+    def alternatives(self) -> dict[str, str]:
+        """The columns with alternative texts, each by the column whose files it describes."""
+        found = (column for column, role in self.roles.items() if role == ALTERNATIVE)
+        return {own: column for column in found if (own := described_by(column, self.columns))}
 
     @property
     def system(self) -> str:
@@ -135,6 +144,13 @@ class FileLayout:
         return next((column for column, its_role in self.roles.items() if its_role == role), "")
 
 
+def described_by(column: str, columns: Iterable[str]) -> str:
+    """Return the column that another one describes, by its name: `image` for `image_alt`; "" if there is none."""
+    if match := _ALTERNATIVE.fullmatch(column):
+        return next((each for each in columns if each.casefold() == match[1].casefold()), "")
+    return ""
+
+
 def system_name(column: str) -> str:
     """Return the name of the system whose outputs a column holds: `outputs.GPT-4` holds those of GPT-4."""
     # A CSV file that was written for spreadsheets has an apostrophe before a name like “-large”.
@@ -167,7 +183,7 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
 
     `is_open`: new fields are allowed. Required fields may be missing: sources that are there already have them.
     """
-    allowed = {"", SOURCE, DOCUMENT, ATTRIBUTE, SYSTEM, OUTPUT, SYSTEM_OUTPUT}
+    allowed = {"", SOURCE, DOCUMENT, ATTRIBUTE, ALTERNATIVE, SYSTEM, OUTPUT, SYSTEM_OUTPUT}
     allowed |= {FIELD + name for name in screen.field_names}
     if is_open:
         allowed.add(NEW_FIELD)
@@ -177,9 +193,12 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
     if unknown := set(roles) - allowed:
         raise _bad(f"A column cannot be used as “{sorted(unknown)[0]}”.")
     for role in roles:
-        if role not in {SYSTEM_OUTPUT, NEW_FIELD, ATTRIBUTE} and roles.count(role) > 1:
+        if role not in {SYSTEM_OUTPUT, NEW_FIELD, ATTRIBUTE, ALTERNATIVE} and roles.count(role) > 1:
             twice = [f"“{column}”" for column, its_role in layout.roles.items() if its_role == role]
             raise _bad(f"{' and '.join(twice)} are chosen for the same thing. Choose one of them.")
+    for column in (column for column, role in layout.roles.items() if role == ALTERNATIVE):
+        if layout.roles.get(described_by(column, layout.columns), "") in _UNDESCRIBED:
+            raise _bad(f"“{column}” describes no column that is used: one of alternative texts is called NAME_alt.")
     for _, message in problems_of_names(layout.attributes):
         raise _bad(message)
     if OF_RATERS in map(plain_attribute, layout.attributes):

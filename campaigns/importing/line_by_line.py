@@ -21,12 +21,13 @@ _NAMES = {
     _DOCUMENTS: {"doc", "docs", "docid", "docids", "document", "documents", "documentids"},
 }
 _ENDINGS = {"txt", "hyp", "hypo", "hypothesis", "out", "output", "outputs", "tok", "detok", "sgm", "plain"}
-_TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".parquet"}
+TABLES = {".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".parquet"}
+"""How the names of tables end."""
 
 
 def the_only_table(files: Files) -> str:
     """Return the name of the only file of several, or of a zip, that is no text file; "" if there is none."""
-    tables = [name for name in files if Path(name).suffix.lower() in _TABLES]
+    tables = [name for name in files if Path(name).suffix.lower() in TABLES]
     return tables[0] if len(files) == len(tables) == 1 else ""
 
 
@@ -37,7 +38,7 @@ def write_table(files: Files, file: str, stream: IO[str]) -> None:
     not in UTF-8, and for a table among several files.
     """
     roles = {name: _role(name) for name in files}
-    if tables := [name for name in files if Path(name).suffix.lower() in _TABLES]:
+    if tables := [name for name in files if Path(name).suffix.lower() in TABLES]:
         message = f"{listing(tables)} is a table. Give it alone, or text files with a line for each segment."
         raise whole_file_error(file, "mixed_files", message)
     of = {role: [name for name in files if roles[name] == role] for role in (_SOURCE, _REFERENCE, _DOCUMENTS, "")}

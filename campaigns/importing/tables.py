@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.attributes import LONGEST_VALUE
-from campaigns.contracts.format import ContentFormat
+from campaigns.contracts.format import ContentFormat, Files
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.formats import get_format
 from campaigns.importing.contents import (
@@ -45,12 +45,14 @@ def read_contents(
     existing: Existing | None = None,
     longest_text: int = LONGEST_TEXT,
     on_progress: Progress | None = None,
+    files: Files | None = None,
 ) -> Contents:
     """Return what a table holds; raise TableError that names every bad cell.
 
     `screen` is the campaign's, without the layout's new fields. `existing`: what the file is added to. Then a source
     that is there already needs no fields, but must have no others, and an output that is there already is refused.
-    A text of more than `longest_text` characters is refused.
+    A text of more than `longest_text` characters is refused. Of formats that take files, cells name some of `files`;
+    without these they are what is kept of such a cell.
     Without a column of source ids sources get numbers: in wide form each row is one, in long form rows with the same
     fields are. Where one id is in several documents, sources are called `document:id`.
     """
@@ -59,12 +61,14 @@ def read_contents(
     of_sources = (layout.source, layout.document, *layout.fields(screen).values(), *layout.attributes)
     wanted = [column for column in (*of_sources, *outputs) if column]
     formats = _formats(layout, screen)
+    wanted += [alt for column in formats if (alt := layout.alternatives.get(column))]
     lists = [column for column, each in formats.items() if each.format.has_lists]
     table = read_columns(
         path, wanted, name, on_progress=on_progress, lists=lists, encoding=layout.encoding, problems=problems
     )
     for column, each in formats.items():
-        table.text[column] = each.read(table.text[column], column, problems)
+        alt = table.text[name] if files and (name := layout.alternatives.get(column, "")) else None
+        table.text[column] = each.read(table.text[column], column, problems, files, alt)
     reader = _Reader(table, layout, screen, existing or Existing(), problems)
     reader.check_lengths(longest_text)
     return reader.contents()
@@ -78,13 +82,18 @@ class _Formatted:
     label: str
     is_output: bool
 
-    def read(self, column: TextColumn, name: str, problems: CellProblems) -> TextColumn:
+    def read(
+        self, column: TextColumn, name: str, problems: CellProblems, files: Files | None, alt: TextColumn | None
+    ) -> TextColumn:
         """Return a column as the format keeps it, with a problem for each cell that cannot be read; "" stays ""."""
         wrong: dict[int, DomainError] = {}
+        alts = [""] * len(column.labels)
+        if alt is not None:
+            column, alts = _paired(column, alt)
         labels = list(column.labels)
         for code, text in enumerate(column.labels):
             try:
-                labels[code] = self.format.read(text, is_output=self.is_output) if text else ""
+                labels[code] = self._value(text, alts[code], files) if text else ""
             except DomainError as error:
                 wrong[code] = error
         rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
@@ -93,8 +102,22 @@ class _Formatted:
             problems.add(rows, name, error_code, lambda row, _: self._sentence(wrong[int(column.codes[row])]))
         return text_column(column.codes, labels)
 
+    def _value(self, text: str, alt: str, files: Files | None) -> str:
+        if files is not None and self.format.takes_files:
+            return self.format.read_file(text, files, alt=alt)
+        return self.format.read(text, is_output=self.is_output)
+
     def _sentence(self, error: DomainError) -> str:
         return f"the {self.label.lower()} cannot be read: {error.message}."
+
+
+def _paired(column: TextColumn, alt: TextColumn) -> tuple[TextColumn, list[str]]:
+    """Return a column with a label for each pair of a cell and what describes it, and these descriptions."""
+    pairs, codes = np.unique(column.codes.astype(np.int64) * len(alt.labels) + alt.codes, return_inverse=True)
+    own, described = (pairs // len(alt.labels)).tolist(), (pairs % len(alt.labels)).tolist()
+    return TextColumn(codes.astype(np.int32), [column.labels[code] for code in own]), [
+        alt.labels[code] for code in described
+    ]
 
 
 def _formats(layout: FileLayout, screen: Screen) -> dict[str, _Formatted]:

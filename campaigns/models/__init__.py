@@ -11,7 +11,7 @@ from campaigns.models.campaign import (
 )
 from campaigns.models.deletions import Deletion
 from campaigns.models.hits import Hit, HitItem
-from campaigns.models.systems import CHAT, Chatbot, Output, Source, System, Upload
+from campaigns.models.systems import CHAT, Chatbot, Output, Source, StoredFile, System, Upload
 from campaigns.models.webhooks import LONGEST_ADDRESS, Delivery, Webhook
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Membership",
     "Output",
     "Source",
+    "StoredFile",
     "System",
     "Upload",
     "Webhook",

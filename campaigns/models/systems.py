@@ -124,6 +124,27 @@ class Output(models.Model):
         return self.text[:80]
 
 
+class StoredFile(models.Model):
+    """A file that values of a campaign name by its digest; copies of a campaign have rows of their own for it.
+
+    `is_made`: building HITs has made it, of others. A file may be named by rows of several campaigns, and goes with the
+    last of them.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="files")
+    digest = models.CharField("SHA-256 of the file, in hexadecimal", max_length=64)
+    file = models.FileField(upload_to="files/")
+    size = models.PositiveIntegerField("size in bytes")
+    is_made = models.BooleanField("made for degraded items", default=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "digest"], name="campaigns_file_once")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
 class Upload(models.Model):
     """A file of sources and outputs, as uploaded, and what its columns mean."""
 
@@ -131,6 +152,7 @@ class Upload(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="uploads")
     name = models.CharField("file name", max_length=255)
     file = models.FileField(upload_to="uploads/")
+    packed = models.FileField("files that its cells name, in a zip", upload_to="uploads/", blank=True)
     size = models.PositiveBigIntegerField("size in bytes")
     layout = models.JSONField("format, shape and columns (campaigns.importing)", default=dict)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

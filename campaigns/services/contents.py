@@ -15,6 +15,7 @@ from campaigns.importing.tables import MAX_SYSTEMS
 from campaigns.models import Campaign, Hit, HitItem, Output, Source, System
 from campaigns.services.campaigns import live, lock_for_change, mark_unbuilt
 from campaigns.services.rows import ItemRow, delete_hits, insert_items, insert_rows
+from campaigns.stored_files import drop_files
 from evalsite.lib.errors import DomainError
 
 OnProgress = Callable[[int, int, str], None]
@@ -24,8 +25,9 @@ _HUMAN = "human"
 
 
 def clear_contents(campaign: Campaign) -> None:
-    """Take out all HITs, outputs, systems and sources."""
+    """Take out all HITs, outputs, systems, sources, and the files that they name."""
     delete_hits(campaign)
+    drop_files(campaign)
     # Not `delete()`, which would fetch every row to look for others that point to it: there are none left.
     for rows in (Output.objects.filter(source__campaign=campaign), campaign.systems.all(), campaign.sources.all()):
         rows._raw_delete(rows.db)

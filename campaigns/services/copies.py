@@ -26,6 +26,7 @@ from campaigns.services.campaigns import check_id, check_method, link_and_create
 from campaigns.services.chatbots import replace_dialogues
 from campaigns.services.contents import add_contents
 from campaigns.services.rows import refresh_statistics
+from campaigns.stored_files import copy_files
 from evalsite.accounts.models import User
 
 
@@ -57,6 +58,7 @@ def duplicate_campaign(
     )
     _copy_of_chatbots(campaign, copy, with_secrets=can_edit)
     _copy_rows(_COPY_OUTPUTS, campaign, copy)
+    copy_files(campaign, copy)
     if campaign.has_given_hits:
         _copy_rows(_COPY_HITS, campaign, copy)
         if campaign.status != Campaign.Status.DRAFT:

@@ -20,6 +20,7 @@ from campaigns.models import (
     HitItem,
     Output,
     Source,
+    StoredFile,
     System,
     Upload,
     Webhook,
@@ -28,6 +29,7 @@ from campaigns.queries import of_set_up
 from campaigns.services.campaigns import lock_for_change
 from campaigns.services.chatbots import drop_dialogues
 from campaigns.services.rows import delete_hits
+from campaigns.stored_files import drop_files, own_names
 from evalsite.accounts.models import User
 from evalsite.jobs.files import delete_files, delete_on_commit
 from evalsite.jobs.handlers import enqueue
@@ -123,9 +125,10 @@ def delete_campaign(*, campaign: Campaign, user: User | None = None) -> None:
     locked = lock_for_change(campaign)
     Deletion.objects.filter(pk=_note(locked, user).pk).update(done_at=timezone.now())
     forget_acts(locked.public_id)
-    files = list(locked.uploads.values_list("file", flat=True))
+    files = [name for both in locked.uploads.values_list("file", "packed") for name in both]
     dialogues = list(Chatbot.objects.filter(system__campaign=locked).values_list("dialogues", flat=True))
     delete_hits(locked)
+    drop_files(locked)
     Output.objects.filter(source__campaign=locked)._raw_delete(using=connection.alias)
     Source.objects.filter(campaign=locked)._raw_delete(using=connection.alias)
     locked.delete()
@@ -207,6 +210,7 @@ class CampaignRecords(Records):
             Counted(Source.objects.filter(campaign=campaign_id).count(), "source"),
             Counted(Output.objects.filter(source__campaign=campaign_id).count(), "output"),
             Counted(Hit.objects.filter(campaign=campaign_id).count(), "HIT"),
+            Counted(StoredFile.objects.filter(campaign=campaign_id).count(), "picture"),
             Counted(Upload.objects.filter(campaign=campaign_id).count(), "uploaded file"),
             Counted(Webhook.objects.filter(campaign=campaign_id).count(), "webhook"),
         ]
@@ -223,8 +227,10 @@ class CampaignRecords(Records):
         return Job.objects.filter(of_set_up(campaign) | Q(args__campaign=campaign_id)).exclude(kind=DELETE)
 
     def delete_files(self, campaign_id: int) -> None:
-        """Delete uploads, and dialogues that no other chatbot speaks from."""
-        delete_files(list(Upload.objects.filter(campaign=campaign_id).values_list("file", flat=True)), [])
+        """Delete uploads, files that no other campaign has, and dialogues that no other chatbot speaks from."""
+        uploads = Upload.objects.filter(campaign=campaign_id).values_list("file", "packed")
+        delete_files([name for both in uploads for name in both if name], [])
+        delete_files(own_names(Campaign.objects.get(pk=campaign_id)), [])
         own = Chatbot.objects.filter(system__campaign=campaign_id)
         others = Chatbot.objects.exclude(system__campaign=campaign_id)
         names = set(own.exclude(dialogues="").values_list("dialogues", flat=True))
@@ -240,6 +246,7 @@ class CampaignRecords(Records):
             Rows(Hit.objects.filter(**of)),
             Rows(Output.objects.filter(source__campaign=campaign_id)),
             Rows(Source.objects.filter(**of)),
+            Rows(StoredFile.objects.filter(**of)),
             Rows(Chatbot.objects.filter(system__campaign=campaign_id)),
             Rows(System.objects.filter(**of)),
             Rows(Criterion.objects.filter(**of)),

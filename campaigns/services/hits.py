@@ -17,7 +17,9 @@ from campaigns.models import Campaign, Hit
 from campaigns.queries import BUILD
 from campaigns.services.campaigns import lock_for_change
 from campaigns.services.rows import ItemRow, delete_hits, insert_items
+from campaigns.stored_files import CampaignFiles, drop_files, store_files
 from evalsite.accounts.models import User
+from evalsite.jobs.files import delete_on_commit
 from evalsite.jobs.handlers import enqueue
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
@@ -93,13 +95,17 @@ def execute_build(
         on_progress(0, 0, "Reading the outputs")
         inputs = read_build_inputs(current)
         plan = make_plan(inputs)
-        texts = write_texts(inputs, plan, lambda done, total: on_progress(done, total, "Degrading texts"))
-        with saving():
-            locked = lock_for_change(current)
-            _check_own(locked)
-            if read_build_inputs(locked).is_same(inputs):
-                _replace_hits(locked, inputs, plan.hits, texts, on_progress)
-                return
+        with CampaignFiles(current) as files:
+            texts = write_texts(inputs, plan, lambda done, total: on_progress(done, total, "Degrading texts"), files)
+            with files.written(is_made=True) as rows, saving():
+                locked = lock_for_change(current)
+                _check_own(locked)
+                if read_build_inputs(locked).is_same(inputs):
+                    _replace_hits(locked, inputs, plan.hits, texts, on_progress)
+                    drop_files(locked, only_made=True)
+                    store_files(locked, rows)
+                    return
+                delete_on_commit(*(row.file.name or "" for row in rows))
     raise DomainError("changing", "The campaign was changed while its HITs were being built. Build them again.")
 
 

@@ -23,6 +23,7 @@ from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import APPRAISE, MAX_COLUMNS, FileLayout, check_layout, missing_fields
 from campaigns.importing.line_by_line import the_only_table, write_table
 from campaigns.importing.nested import find_list, write_unfolded
+from campaigns.importing.packed import take_out
 from campaigns.importing.tables import read_contents
 from campaigns.models import LONGEST_NAME, Campaign, Deletion, Upload
 from campaigns.protocols import get_protocol, list_protocols
@@ -35,6 +36,7 @@ from campaigns.services.campaigns import (
     mark_unbuilt,
 )
 from campaigns.services.contents import OnProgress, add_contents, add_given_hits, clear_contents
+from campaigns.stored_files import CampaignFiles, store_files
 from evalsite.accounts.models import User
 from evalsite.jobs.handlers import enqueue
 from evalsite.lib.errors import DomainError
@@ -54,7 +56,8 @@ def upload_outputs(
     """Keep an uploaded file and guess what its columns mean; its encoding stays open if it is not UTF-8.
 
     Text files with a line for each segment, given at once (`more`) or in a zip, and JSON in which the outputs of a
-    source are a list, are kept as a table of one output a row.
+    source are a list, are kept as a table of one output a row. Pictures that a table names are given with it, or in a
+    zip, and are kept beside it.
     Raises TableError if it is not a table at all, or a faulty batch of Appraise; DomainError `frozen` after the launch,
     `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show.
     Nothing is kept then. The rows of a table are checked by the import.
@@ -64,23 +67,27 @@ def upload_outputs(
     if campaign.is_live:
         raise live()
     with tempfile.TemporaryDirectory(prefix="outputs-") as folder:
-        path, name = _as_table(Path(folder), [upload, *more])
+        path, name, packed = _as_table(Path(folder), [upload, *more])
         layout, summary = _look_at(path, name, Screen.from_json(campaign.screen))
         kept = Upload(
             campaign=campaign,
             name=name[-255:],
-            size=path.stat().st_size,
+            size=path.stat().st_size + (packed.stat().st_size if packed else 0),
             layout=layout.to_json(),
             summary=summary,
             uploaded_by=user,
         )
         with path.open("rb") as content:
             kept.file.save(str(kept.pk), File(content), save=False)
-    try:
-        kept.save(force_insert=True)
-    except BaseException:
-        kept.file.delete(save=False)
-        raise
+        try:
+            if packed:
+                with packed.open("rb") as content:
+                    kept.packed.save(f"{kept.pk}.zip", File(content), save=False)
+            kept.save(force_insert=True)
+        except BaseException:
+            for file in filter(None, (kept.file, kept.packed)):
+                file.delete(save=False)
+            raise
     return kept
 
 
@@ -123,28 +130,40 @@ def choose_protocol(*, upload: Upload, protocol: str, name: str = "") -> None:
     upload.save(update_fields=["layout", "summary", "problems"])
 
 
-def _as_table(folder: Path, uploads: Sequence[UploadedFile]) -> tuple[Path, str]:
-    """Return the one table that uploaded files are, and its name; `folder` is for what is made of them."""
-    name, path = Path(uploads[0].name or "outputs").name, folder / "upload"
-    with path.open("wb") as copy:
-        for chunk in uploads[0].chunks(_CHUNK):
-            copy.write(chunk)
-    made, limit = folder / "made", settings.MAX_UPLOAD_MB * 2**20
+def _as_table(folder: Path, uploads: Sequence[UploadedFile]) -> tuple[Path, str, Path | None]:
+    """Return the one table that uploaded files are, its name, and a zip of the files that it may name.
+
+    `folder` is for what is made of them.
+    """
+    limit, given = settings.MAX_UPLOAD_MB * 2**20, []
+    for n, each in enumerate(uploads):
+        path = folder / f"upload-{n}"
+        with path.open("wb") as copy:
+            for chunk in each.chunks(_CHUNK):
+                copy.write(chunk)
+        given.append((Path(each.name or (f"file {n}" if n else "outputs")).name, path))
+    given, packed = take_out(given, folder, limit)
+    return *_one_table(folder, given, limit), packed
+
+
+def _one_table(folder: Path, given: Sequence[tuple[str, Path]], limit: int) -> tuple[Path, str]:
+    """Return the one table that files are, and its name."""
+    (name, path), *more = given
+    made = folder / "made"
     files = read_archive(path, name, limit)
     if files is None:
         path, name = unpack(path, folder, name, limit)
-    if len(uploads) > 1:
+    if more:
         if files is not None:
             raise whole_file_error(name, "mixed_files", "this is an archive. Give it alone.")
-        others = {Path(each.name or f"file {n}").name: each.read() for n, each in enumerate(uploads[1:])}
-        files = {name: path.read_bytes(), **others}
+        files = {name: path.read_bytes(), **{other: its_path.read_bytes() for other, its_path in more}}
     if files and (only := the_only_table(files)):
         made.write_bytes(files[only])
         path, name = made, only
     elif files:
         with made.open("w", encoding="utf-8", newline="") as stream:
             write_table(files, name, stream)
-        return made, f"{Path(name).stem}.csv" if len(uploads) == 1 else "outputs.csv"
+        return made, f"{Path(name).stem}.csv" if not more else "outputs.csv"
     if not is_batch(path) and (key := find_list(path, name)):
         unfolded = folder / "unfolded"
         with unfolded.open("w", encoding="utf-8") as stream:
@@ -183,7 +202,7 @@ def delete_upload(*, upload: Upload, user: User, act: Act | None = None) -> None
         done_at=timezone.now(),
     )
     job = locked.job
-    put_aside(act, [*([job] if job else []), locked], files=[locked.file.name or ""])
+    put_aside(act, [*([job] if job else []), locked], files=[locked.file.name or "", locked.packed.name or ""])
     locked.delete()
     if job:
         job.delete()
@@ -273,20 +292,34 @@ def execute_import(
     """
     if upload.imported_at:
         return
+    packed = Path(upload.packed.path) if upload.packed else None
+    say = "Reading the files that it names"
+    with CampaignFiles(upload.campaign, packed, lambda done, total: on_progress(done, total, say)) as files:
+        _import_with(files, upload, mode, on_progress, saving)
+
+
+def _import_with(
+    files: CampaignFiles,
+    upload: Upload,
+    mode: Mode,
+    on_progress: OnProgress,
+    saving: Callable[[], AbstractContextManager[None]],
+) -> None:
     campaign, layout = upload.campaign, FileLayout.from_json(upload.layout)
     screen, version = Screen.from_json(campaign.screen), version_of(campaign)
     try:
-        contents, batch = _read(upload, layout, screen, mode, on_progress)
+        contents, batch = _read(upload, layout, screen, mode, on_progress, files)
     except TableError as error:
         upload.problems = {"rows": [[each.row, each.column, each.message] for each in error.faults], "n_more": 0}
         with saving():
             upload.save(update_fields=["problems"])
         raise
-    with saving():
+    with files.written() as rows, saving():
         locked = lock_for_change(campaign)
         if locked.screen != campaign.screen or (mode == "add" and version_of(locked) != version):
             raise DomainError("changing", "The campaign was changed while the file was being read. Import it again.")
         _store(locked, layout, contents, batch, mode, on_progress)
+        store_files(locked, rows)
         upload.summary = {"mode": mode, **_summary(contents, layout.extended(screen), batch)}
         upload.layout = layout.with_new_fields(screen).to_json()
         upload.imported_at, upload.problems = timezone.now(), None
@@ -294,7 +327,7 @@ def execute_import(
 
 
 def _read(
-    upload: Upload, layout: FileLayout, screen: Screen, mode: Mode, on_progress: OnProgress
+    upload: Upload, layout: FileLayout, screen: Screen, mode: Mode, on_progress: OnProgress, files: CampaignFiles
 ) -> tuple[Contents, Batch | None]:
     """Return what the file holds; as a batch too if it is one."""
     path = Path(upload.file.path)
@@ -310,8 +343,9 @@ def _read(
         existing=read_existing(upload.campaign) if mode == "add" else None,
         longest_text=settings.LONGEST_TEXT,
         on_progress=lambda share: on_progress(round(100 * share), 100, "Reading the file, per cent"),
+        files=files,
     )
-    return contents, None
+    return replace(contents, notices=(*contents.notices, *files.notices())), None
 
 
 def _store(

@@ -117,3 +117,20 @@ def test_sources_that_there_are_have_no_attributes_and_keep_their_fields(after: 
     source.save()
     again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
     assert again.get_model("campaigns", "Source").objects.get().name == "s"
+
+
+def test_uploads_that_there_are_have_no_packed_files_and_campaigns_none(after: Any) -> None:
+    before = migrate_to(("campaigns", "0021_source_attributes"), ("annotation", "0017_rater_attributes"))
+    campaign = before.get_model("campaigns", "Campaign").objects.get()
+    user = before.get_model("accounts", "User").objects.create(email="ann@example.org")
+    uploads = before.get_model("campaigns", "Upload").objects
+    uploads.create(campaign=campaign, name="outputs.csv", file="uploads/1", size=9, uploaded_by=user)
+    later = migrate_to(("campaigns", "0022_stored_files"), ("annotation", "0017_rater_attributes"))
+    upload = later.get_model("campaigns", "Upload").objects.get()
+    assert (upload.file.name, upload.packed.name, upload.campaign.files.count()) == ("uploads/1", "", 0)
+    upload.campaign.files.create(digest="0" * 64, file="files/0", size=1)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        upload.campaign.files.create(digest="0" * 64, file="files/1", size=1)
+    again = migrate_to(("campaigns", "0021_source_attributes"), ("annotation", "0017_rater_attributes"))
+    assert again.get_model("campaigns", "Upload").objects.get().file.name == "uploads/1"
+    again.get_model("campaigns", "Upload").objects.all().delete()

@@ -398,5 +398,5 @@ def test_an_archived_campaign_is_listed_only_when_asked_for_and_nothing_is_lost(
 @on_both
 def test_delete_takes_a_constant_number_of_queries(owner, ready: Campaign, django_assert_max_num_queries) -> None:
     add_outputs(ready, 600, SYSTEMS[:3])
-    with django_assert_max_num_queries(64):
+    with django_assert_max_num_queries(68):
         delete_campaign(campaign=ready)

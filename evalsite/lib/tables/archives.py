@@ -61,19 +61,29 @@ def _too_large(file: str, max_bytes: int) -> Exception:
     return whole_file_error(file, "too_large", message)
 
 
+def is_packed(path: Path) -> bool:
+    """Tell whether a file is a zip of files, and no workbook."""
+    if not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
+        return True  # a damaged one
+    return not any(name.startswith(("xl/", "[Content_Types]")) or name == "mimetype" for name in names)
+
+
 def read_archive(path: Path, file: str, max_bytes: int) -> Files | None:
     """Return the files in a zip, by their names without folders; None for a file that is none, or is a workbook.
 
     Hidden files and what macOS adds are left out. Raises TableError if it is damaged, has a password, is empty, has two
     files of one name, or more than `max_bytes` unpacked.
     """
-    if not zipfile.is_zipfile(path):
+    if not is_packed(path):
         return None
     found: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(path) as archive:
-            if any(name.startswith(("xl/", "[Content_Types]")) or name == "mimetype" for name in archive.namelist()):
-                return None
             left = max_bytes
             for member in archive.infolist():
                 name = Path(member.filename).name

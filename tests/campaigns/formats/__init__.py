@@ -1,0 +1,1 @@
+"""Formats: what fields and outputs are."""
