@@ -1,7 +1,7 @@
 """What a worker is shown of a source and an output, block by block."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from campaigns.contracts.format import Block, Place
 from campaigns.contracts.protocol import Screen
@@ -28,6 +28,11 @@ def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Bloc
 def html_of(block: Block) -> str:
     """Return a block as its format renders it; "" where it is shown as it is written."""
     return _html(block.format, block.text, block.key)
+
+
+def file_html(block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
+    """Return a block's file as its format shows it, from its addresses by width; `is_text`: what describes it, too."""
+    return get_format(block.format).file_html(block, addresses, is_text=is_text)
 
 
 @byte_cache(16 * 2**20, lambda made, format, text, place: sys.getsizeof(made) + sys.getsizeof(text))

@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from annotation.pages.questions import OF_PAGE, AnswerKey, Asked, asked_on
+from annotation.pages.shown_files import html_of_file
 from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
 from annotation.queries import Reply, ShownItem, ShownPage, replies_shown
 from campaigns.blocks import html_of
@@ -114,9 +115,9 @@ class ItemPage:
     """A page to rate: what is shown and asked of all of it, and its outputs if there are several.
 
     `position` is that of its first item. `is_source_known`: the item before had the same source. `ahead` are the images
-    of the page after it that it has not itself, for the browser to load meanwhile. `saved` are answers to begin with,
-    as forms send them, by the names of their inputs. `is_marked`: workers mark texts, so none is an image. `turns` are
-    those of a chat. `is_beside`: in a wide window each output is beside its source. `formats`: those of all that the
+    of the page after it that it has not itself, for the browser to load meanwhile, and `files_ahead` its files as HTML.
+    `saved` are answers to begin with, as forms send them, by the names of their inputs. `is_marked`: workers mark
+    texts, so none is an image. `turns` are those of a chat. `is_beside`: in a wide window each output is beside its source. `formats`: those of all that the
     campaign shows, and of what they show.
     """
 
@@ -134,6 +135,7 @@ class ItemPage:
     turns: Sequence[ShownTurn] = ()
     is_beside: bool = False
     formats: Sequence[type[ContentFormat]] = ()
+    files_ahead: Sequence[str] = ()
 
     @property
     def all_questions(self) -> list[Question]:
@@ -229,9 +231,7 @@ def make_item_page(
     questions = [Question(number, each) for number, each in enumerate(asked, start=1)]
     blocks = _blocks(campaign, page)
     beside = _find_beside(campaign, page, blocks, criteria)
-    how = _How(
-        None if is_text else stem_of, is_marked, beside, _words_of_turns(campaign, replies), _of_turns(questions)
-    )
+    how = _How(stem_of, is_text, is_marked, beside, _words_of_turns(campaign, replies), _of_turns(questions))
     own = _outputs(campaign, blocks, questions, how) if page.has_several else []
     whole = _shared(campaign, page, blocks[0][1])
     return ItemPage(
@@ -249,6 +249,7 @@ def make_item_page(
         turns=_turns(chat, questions),
         is_beside=beside == Beside.ALL,
         formats=_formats(campaign, blocks),
+        files_ahead=_files_ahead(campaign, blocks, following, stem_of) if following else (),
     )
 
 
@@ -293,12 +294,13 @@ class Beside(Enum):
 
 
 class _How(NamedTuple):
-    """How texts are shown: what their images are called, None for text; whether workers mark them; side by side.
+    """How texts are shown: what images are called, whether as text, whether workers mark them, which side by side.
 
     `turn`: what replies or steps are called, if they have numbers; `of_turns`: what is asked of each, by its number.
     """
 
-    stem_of: Stem | None
+    stem_of: Stem
+    is_text: bool
     is_marked: bool
     beside: Beside
     turn: str
@@ -332,7 +334,7 @@ def _find_beside(campaign: Campaign, page: ShownPage, blocks: BlocksOfItems, cri
     if sum(each.scope in below for each in criteria) > _MOST_QUESTIONS_BELOW:
         return Beside.NONE
     sources = [[block for block, _ in of_item if not block.is_output] for _, of_item in blocks]
-    n_characters = [sum(len(block.text) for block in of_item) for of_item in sources]
+    n_characters = [sum(len(block.text) + bool(block.file) for block in of_item) for of_item in sources]
     has_turns = any(block.dialogue for _, of_item in blocks for block, _ in of_item)
     is_short = min(n_characters) > 0 and max(n_characters) <= _LONGEST_BESIDE
     return Beside.ALL if is_short and not has_turns else Beside.NONE
@@ -359,18 +361,20 @@ def _outputs(campaign: Campaign, blocks: BlocksOfItems, questions: list[Question
 
 
 def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
-    stem_of = how.stem_of
-    is_drawn = bool(stem_of and parts)
-    html = "" if is_drawn or how.is_marked else html_of(block)
+    is_drawn = bool(parts) and not how.is_text
+    if block.file:
+        html = html_of_file(block, how.stem_of, is_text=how.is_text)
+    else:
+        html = "" if is_drawn or how.is_marked else html_of(block)
     turn = block.turn if block.is_output else 0
     return ShownText(
         label=block.label,
         is_output=block.is_output,
-        pictures=[_picture(part, block.label, stem_of, how.beside.has(block)) for part in parts] if stem_of else (),
+        pictures=[_picture(part, block.label, how.stem_of, how.beside.has(block)) for part in parts if is_drawn],
         runs=() if is_drawn or html else _runs(block),
         speaker=block.speaker,
         dialogue=block.dialogue,
-        name=block.name if how.is_marked else "",
+        name=block.name if how.is_marked and not block.file else "",
         html=html,
         format=block.format,
         fold=block.fold,
@@ -399,6 +403,12 @@ def _ahead(
     beside = _find_beside(campaign, following, blocks, criteria)
     ahead = ((block, part) for _, of_item in blocks for block, parts in of_item for part in parts)
     return [_picture(part, "", stem_of, beside.has(block)) for block, part in ahead if part.key not in shown]
+
+
+def _files_ahead(campaign: Campaign, here: BlocksOfItems, following: ShownPage, stem_of: Stem) -> list[str]:
+    shown = {block.key for _, of_item in here for block, _ in of_item}
+    blocks = (block for _, of_item in _blocks(campaign, following) for block, _ in of_item if block.file)
+    return [html_of_file(block, stem_of) for block in blocks if block.key not in shown]
 
 
 def _picture(part: Part, label: str, stem_of: Stem, is_beside: bool) -> Picture:

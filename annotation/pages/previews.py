@@ -9,10 +9,12 @@ from itertools import groupby
 
 from django.http import Http404
 
-from annotation.pages.text_images import blocks_with_parts, stems
+from annotation.pages.shown_files import stem_of_file
+from annotation.pages.text_images import Part, blocks_with_parts, stems
 from annotation.queries import ShownItem, ShownPage, pages_of_items, shown_pages
 from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance, names_of
+from campaigns.contracts.format import Block
 from campaigns.design.paging import PageKind
 from campaigns.models import Campaign, Chatbot, HitItem, Output
 
@@ -162,12 +164,18 @@ def _texts_of(campaign: Campaign, item: ShownItem) -> tuple[PreviewText, ...]:
             block.is_output,
             block.speaker,
             block.dialogue,
-            () if campaign.is_accessible else tuple(map(stem_of, parts)),
+            _images_of(campaign, block, parts),
             block.format,
             html_of(block),
         )
         for block, parts in blocks_with_parts(campaign, item)
     )
+
+
+def _images_of(campaign: Campaign, block: Block, parts: Sequence[Part]) -> tuple[str, ...]:
+    if block.file:
+        return (stem_of_file(block, stem_of),)
+    return () if campaign.is_accessible else tuple(map(stem_of, parts))
 
 
 def example_chat(campaign: Campaign) -> Sequence[Utterance]:

@@ -69,6 +69,12 @@ def pictures_html(pictures: Iterable[Picture]) -> SafeString:
     return mark_safe("".join(map(_picture_html, pictures)))
 
 
+@register.filter
+def files_html(files: Iterable[str]) -> SafeString:
+    """Return what formats show of files."""
+    return mark_safe("".join(files))
+
+
 def _picture_html(picture: Picture) -> str:
     values: dict[str, object] = {"stem": picture.stem, "alt": escape(picture.label)}
     for width, (own_width, height) in picture.sizes.items():

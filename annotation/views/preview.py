@@ -18,6 +18,7 @@ from annotation.pages.previews import (
     get_preview_page,
     stem_of,
 )
+from annotation.pages.shown_files import find_file, send_file
 from annotation.pages.text_images import draw, find_image
 from annotation.queries import criteria_of
 from annotation.views.framed import HEAD_SCRIPT, describe_hit, describe_study, describe_task
@@ -109,10 +110,14 @@ def preview_chat(request: SignedInRequest, campaign: Campaign, hit: int, positio
 @campaign_view("GET", "HEAD")
 def preview_image(request: SignedInRequest, campaign: Campaign, hit: int, position: int, name: str) -> HttpResponse:
     """Send an image of an item."""
-    found = find_image(get_preview_page(campaign, hit, position).page.items, campaign, stem_of, name)
-    if found is None:
+    items = get_preview_page(campaign, hit, position).page.items
+    if found := find_image(items, campaign, stem_of, name):
+        response = HttpResponse(draw(*found), content_type="image/webp")
+    elif file := find_file(items, campaign, stem_of, name):
+        content, content_type = send_file(campaign, *file, secret="preview")
+        response = HttpResponse(content, content_type=content_type)
+    else:
         raise Http404("There is no such image.")
-    response = HttpResponse(draw(*found), content_type="image/webp")
     response["Cache-Control"] = "private, no-cache"
     return response
 

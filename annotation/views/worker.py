@@ -10,6 +10,7 @@ from annotation.access.network_clients import name_client
 from annotation.access.visitors import find_campaign, find_offer, identify, newcomer_key, sign_newcomer
 from annotation.forms import read_page
 from annotation.models import Assignment
+from annotation.pages.shown_files import find_file, send_file
 from annotation.pages.text_images import draw, find_image, stems_in
 from annotation.queries import (
     assignment_id_of,
@@ -210,15 +211,27 @@ def next_hit(request: HttpRequest, token: str) -> HttpResponse:
 
 @for_workers("GET", "HEAD")
 def image(request: HttpRequest, token: str, name: str) -> HttpResponse:
-    """Send an image of the item that is to be rated, or of the one before or after it. One query."""
+    """Send an image, or a file, of the item that is to be rated, or of the one before or after it.
+
+    One query, and one more for a file.
+    """
     assignment = get_assignment_of_images(token)
     # Those of the last page may still be under way when it has been rated.
-    found = find_image(items_near(assignment), assignment.campaign, stems_in(assignment), name)
-    if found is None or assignment.is_accessible:
+    items, stem_of = items_near(assignment), stems_in(assignment)
+    found = find_image(items, assignment.campaign, stem_of, name)
+    if found and not assignment.is_accessible:
+        part, variant = found
+        content, content_type = draw(part, variant, secret=f"{assignment.pk} {part.key}"), "image/webp"
+    elif file := find_file(items, assignment.campaign, stem_of, name):
+        block, width = file
+        try:
+            secret = f"{assignment.pk} {block.key}"
+            content, content_type = send_file(assignment.campaign, block, width, secret=secret)
+        except FileNotFoundError:
+            return stop_page("bad_token", campaign=assignment.campaign)
+    else:
         return stop_page("bad_token", campaign=assignment.campaign)
-    part, variant = found
-    webp = draw(part, variant, secret=f"{assignment.pk} {part.key}")
-    response = protect(HttpResponse(webp, content_type="image/webp"), assignment.campaign)
+    response = protect(HttpResponse(content, content_type=content_type), assignment.campaign)
     # A whole policy, and a short one, as each byte costs time on a slow line.
     response["Content-Security-Policy"] = "default-src 'none'"
     del response["X-Robots-Tag"]

@@ -9,6 +9,7 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from annotation.pages.previews import PreviewText, get_preview_item, list_preview_pages, stem_of
+from annotation.pages.shown_files import find_file, send_file
 from annotation.pages.text_images import LETTERS, SCALES, THEMES, WIDTHS, Variant, draw, find_image
 from annotation.queries import criteria_of
 from api.access import ApiRequest
@@ -179,7 +180,7 @@ class ImageForm(forms.Form):
 
 
 class PreviewImage(Resource):
-    """An image of a text."""
+    """An image of a text, or a picture."""
 
     @operation(Scope.READ, filters=ImageForm, media_type="image/webp")
     def get(self, request: ApiRequest, campaign: Campaign, number: int, position: int, name: str) -> HttpResponse:
@@ -187,6 +188,10 @@ class PreviewImage(Resource):
         wanted = cleaned(ImageForm(request.query_params))
         variant = Variant(wanted["width"] or WIDTHS[0][0], wanted["theme"] or "light", wanted["scale"] or 1)
         item = get_preview_item(campaign, number, position)
-        if (found := find_image([item], campaign, stem_of, name + LETTERS[variant])) is None:
-            raise Http404
-        return HttpResponse(draw(*found), content_type="image/webp")
+        if found := find_image([item], campaign, stem_of, name + LETTERS[variant]):
+            return HttpResponse(draw(*found), content_type="image/webp")
+        if file := find_file([item], campaign, stem_of, f"{name}a"):
+            block, _ = file
+            content, content_type = send_file(campaign, block, variant.width * variant.scale, secret="preview")
+            return HttpResponse(content, content_type=content_type)
+        raise Http404

@@ -19,6 +19,8 @@ from evalsite.lib.pictures import Picture, keep, kind_of, normalise, open_kept, 
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LONGEST_SIDE, _LONGEST_ALT = 65_536, 2_000
+# How wide a text's image is, by the window: static/css/rate.css.
+_SIZES = (("(max-width: 31.9375em) ", "20.5rem"), ("(max-width: 46.9375em) ", "30rem"), ("", "45rem"))
 # To look at a picture once takes a second or two, to judge one several looks.
 _SECONDS = 6.0
 
@@ -33,6 +35,8 @@ class Image(ContentFormat):
     n_words = 25
     degraded = "blocks, blur, or a part of another picture in its middle"
     spans = "characters of the text that describes it"
+    style = "css/rate_pictures.css"
+    script = "js/pictures.js"
     hint = (
         "A cell has the name of a picture: JPEG, PNG, WebP, GIF (its first frame), BMP or TIFF. Upload the pictures "
         "with the table, in one zip or beside it. A column <code>image_alt</code> may describe the pictures of the "
@@ -112,11 +116,12 @@ class Image(ContentFormat):
         offered = [each for each in addresses if each[0] < shown.width]
         offered += addresses[len(offered) : len(offered) + 1]
         sources = ", ".join(f"{address} {served_size(own, width)[0]}w" for width, address in offered)
+        sizes = ", ".join(f"{window}min({shown.width}px, {width})" for window, width in _SIZES)
         alt = escape(shown.alt or block.label)
         caption = f'<figcaption dir="auto">{escape(shown.alt)}</figcaption>' if is_text and shown.alt else ""
         return (
             f'<figure class="picture"><span class="picture-frame"><img src="{offered[-1][1]}" srcset="{sources}" '
-            f'sizes="min({shown.width}px, 45rem, 100vw)" width="{shown.width}" height="{shown.height}" '
+            f'sizes="{sizes}" width="{shown.width}" height="{shown.height}" '
             f'alt="{alt}" draggable="false"></span>{caption}</figure>'
         )
 
