@@ -20,6 +20,7 @@ from evalsite.lib.packed_files import PackedFiles
 from evalsite.lib.tables.errors import listing
 
 Made = TypeVar("Made")
+_SHOWN = 5
 
 
 class CampaignFiles:
@@ -73,9 +74,13 @@ class CampaignFiles:
 
     def notices(self) -> list[Notice]:
         """Return what was said of files, and which of them no cell names."""
-        found = [Notice("file_note", f"{listing(names)}: {text}.") for text, names in self._notes.items()]
+        found = [
+            Notice("file_note", f"{listing(names[:_SHOWN])}{'' if len(names) <= _SHOWN else ' …'}: {text}.")
+            for text, names in self._notes.items()
+        ]
         if extra := [name for name in self._packed.names if name not in self._packed.taken]:
-            found.append(Notice("extra_files", f"Files that no cell names, and that were left out: {listing(extra)}."))
+            shown = f"{listing(extra[:_SHOWN])}{f' and {len(extra) - _SHOWN:,} more' if len(extra) > _SHOWN else ''}"
+            found.append(Notice("extra_files", f"Files that no cell names, and that were left out: {shown}."))
         return found
 
     @contextmanager

@@ -6,7 +6,7 @@
         server.say("Hello there")                # the next reply; afterwards, and without it, “Reply 3 to …”
         server.reply_to = lambda body: "…"       # every reply that was not set by `say`
         server.behave("rate_limited", retry_after=2, times=1)    # a fault, for so many requests or until behave("well")
-        server.received                          # the requests: path, headers, body
+        server.received                          # the requests: path, headers, body, and `pictures` in it
 
 Faults: rate_limited (retry_after), status (status, message, raw), cut_body, cut_stream, no_end, silence, dribble,
 dribble_headers, not_json, wrong_shape (shape), events (chunks, end, is_hanging), long (n_chars), huge, endless,
@@ -19,7 +19,9 @@ to the first of the answer, says how many it took, and is sent in one piece.
 """
 
 import argparse
+import base64
 import json
+import re
 import threading
 import time
 from collections import deque
@@ -38,6 +40,20 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: Any
+
+    @property
+    def pictures(self) -> list[bytes]:
+        """The pictures of its last message; raise ValueError for one that is no data URL."""
+        content = self.body["messages"][-1]["content"]
+        parts = content if isinstance(content, list) else []
+        return [_picture(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
+
+
+def _picture(url: str) -> bytes:
+    head, _, data = url.partition(",")
+    if not re.fullmatch(r"data:image/(jpeg|png|webp|gif);base64", head):
+        raise ValueError(f"no data URL of a picture: {url[:60]}")
+    return base64.b64decode(data, validate=True)
 
 
 class ChatServer:

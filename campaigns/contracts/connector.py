@@ -33,13 +33,21 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A file that goes with the last turn of a request, and its type, such as `image/jpeg`."""
+
+    content: bytes = field(repr=False)
+    media_type: str
+
+
+@dataclass(frozen=True)
 class Request:
     """What a chatbot is asked: the chat so far, whose last turn is the worker's.
 
     `chat` names the chat to a chatbot that remembers, and tells nothing else. `topic` is empty unless the campaign's
     chat rules send it. `persona` are the statements that the chatbot is to live up to, `seed` is the chat's own. The
     reply is wanted within `timeout_s`. Of its text no more than `max_chars` characters are kept. A server that takes
-    such a limit writes at most `max_tokens`, thoughts included.
+    such a limit writes at most `max_tokens`, thoughts included. `attachments` go to connectors that take them only.
     """
 
     chat: str
@@ -50,6 +58,7 @@ class Request:
     timeout_s: float = 30.0
     max_chars: int = 1000
     max_tokens: int | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class Connector(ABC):
     `wants_dialogues`: it speaks from a file of dialogues. `is_for_worker_test`: it makes the degraded chatbot, of which
     a campaign has one at most, and no other. `topic_placeholder` marks in its settings where the topic goes; empty
     where the topic needs no place in them. `judge_settings`: what of its options is fixed where it judges outputs; None
-    if it cannot do what a prompt asks.
+    if it cannot do what a prompt asks. `takes_attachments`: it sends pictures along.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -109,6 +118,7 @@ class Connector(ABC):
     is_for_worker_test: ClassVar[bool] = False
     topic_placeholder: ClassVar[str] = ""
     judge_settings: ClassVar[Mapping[str, Any] | None] = None
+    takes_attachments: ClassVar[bool] = False
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup

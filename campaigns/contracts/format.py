@@ -167,6 +167,16 @@ class ContentFormat:
         raise NotImplementedError
 
     @classmethod
+    def attached(cls, content: bytes) -> tuple[bytes, str]:
+        """Return a kept file as a judge is sent it beside the prompt, and its type."""
+        raise NotImplementedError
+
+    @classmethod
+    def n_tokens(cls, file: ShownFile) -> int:
+        """Return how many tokens a judge takes it for, about."""
+        raise NotImplementedError
+
+    @classmethod
     def file_html(cls, block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
         """Return the HTML that shows a file from its addresses, by width; `is_text`: what describes it, too."""
         raise NotImplementedError

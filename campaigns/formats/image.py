@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from html import escape
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,17 @@ from campaigns.contracts.format import Block, ContentFormat, Degradation, Files,
 from campaigns.design.errors import DesignError
 from campaigns.design.words import seconds_to_read
 from evalsite.lib.errors import DomainError
-from evalsite.lib.pictures import Picture, keep, kind_of, normalise, open_kept, served, served_size
+from evalsite.lib.pictures import (
+    ATTACHED_SIDE,
+    Picture,
+    attached,
+    keep,
+    kind_of,
+    normalise,
+    open_kept,
+    served,
+    served_size,
+)
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LONGEST_SIDE, _LONGEST_ALT = 65_536, 2_000
@@ -23,6 +34,7 @@ _LONGEST_SIDE, _LONGEST_ALT = 65_536, 2_000
 _SIZES = (("(max-width: 31.9375em) ", "20.5rem"), ("(max-width: 46.9375em) ", "30rem"), ("", "45rem"))
 # To look at a picture once takes a second or two, to judge one several looks.
 _SECONDS = 6.0
+_PIXELS_PER_TOKEN = 750
 
 
 class Image(ContentFormat):
@@ -107,6 +119,20 @@ class Image(ContentFormat):
     def served(cls, content: bytes, width: int, salt: bytes) -> tuple[bytes, str]:
         """Return the picture, at most so wide."""
         return served(content, width, salt), "image/webp"
+
+    @classmethod
+    def attached(cls, content: bytes) -> tuple[bytes, str]:
+        """Return the picture as JPEG, of at most 1,024 pixels a side."""
+        return attached(content), "image/jpeg"
+
+    @classmethod
+    def n_tokens(cls, file: ShownFile) -> int:
+        """Return a token for every 750 pixels of what is sent.
+
+        So Anthropic counts; Qwen-VL's 28 × 28 pixels a token come to the same, OpenAI's tiles of 512 pixels to half.
+        """
+        share = min(1.0, ATTACHED_SIDE / max(file.width, file.height))
+        return ceil(file.width * share * file.height * share / _PIXELS_PER_TOKEN)
 
     @classmethod
     def file_html(cls, block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:

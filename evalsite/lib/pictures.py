@@ -170,6 +170,18 @@ def keep(image: Image.Image) -> Picture:
     return Picture(_webp(image, quality=_QUALITY, method=4), image.width, image.height)
 
 
+ATTACHED_SIDE = 1024
+"""Pixels of the longest side of what a program is sent: models make their pictures no larger, or are paid for more."""
+
+
+def attached(webp: bytes) -> bytes:
+    """Return a picture as JPEG, for programs: some that look at pictures read no WebP."""
+    image = open_kept(webp)
+    image.thumbnail((ATTACHED_SIDE, ATTACHED_SIDE), Image.Resampling.LANCZOS)
+    image.save(stream := io.BytesIO(), "JPEG", quality=88)
+    return stream.getvalue()
+
+
 # --- As one viewer is sent it
 
 # Bytes of a file of so many pixels, beside a part that all have: enough for a photograph at a quality of 85.

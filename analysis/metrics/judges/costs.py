@@ -8,8 +8,8 @@ _MILLION = 1_000_000
 _SMALLEST, _SHOWN = Decimal("0.000001"), Decimal("0.0001")
 # What servers put around a prompt, such as the marks of its role.
 _AROUND_PROMPT = 64
-# Of English text; other languages take more tokens.
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
+"""Of English text; other languages take more tokens."""
 # A rating with its number and punctuation, and the braces.
 _PER_RATING, _BRACES = 6, 4
 
@@ -66,7 +66,7 @@ def estimate(
     if not n_calls or not prompt_bytes:
         return Estimate(n_calls, 0, 0, Decimal(0), Decimal(0))
     times = Decimal(n_calls) / len(prompt_bytes)
-    n_in = int(times * sum(-(-n // _BYTES_PER_TOKEN) + _AROUND_PROMPT for n in prompt_bytes))
+    n_in = int(times * sum(-(-n // BYTES_PER_TOKEN) + _AROUND_PROMPT for n in prompt_bytes))
     n_out = n_calls * min(_PER_RATING * n_statements + _BRACES, max_tokens)
     cost = prices.per_call * (n_calls - 1) + prices.of(n_in, n_out)
     most = times * sum((prices.at_most(n, max_tokens) for n in prompt_bytes), Decimal(0))

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import count, groupby
 
 from campaigns.contracts.format import Block
 from campaigns.dialogues import SPEAKERS
@@ -49,18 +49,29 @@ class Statement:
 def make_prompt(instructions: str, statements: Sequence[Statement], blocks: Sequence[Block]) -> str:
     """Return the prompt for one output, shown as `blocks` (campaigns.blocks.blocks_of).
 
-    The lines around what people wrote end in a key made of just that, so that no text can hold it.
+    Files are attached in the order of the blocks; the prompt says where each belongs, not what describes it. The lines
+    around what people wrote end in a key made of just that, so that no text can hold it.
     """
-    page = "\n\n".join(_parts(blocks))
+    page = "\n\n".join(_parts(_numbered(blocks)))
     asked = "\n".join(
         f"{n}. {each.text}\n   0: {each.left}. 100: {each.right}." for n, each in enumerate(statements, 1)
     )
-    written = "\0".join((instructions, page, asked))
+    files = " ".join(block.file.digest for block in blocks if block.file)
+    written = "\0".join((instructions, page, asked, *([files] if files else [])))
     key = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
     answer = ", ".join(f'"{n}": RATING' for n in range(1, len(statements) + 1))
     return _FRAME.format(
         key=key, instructions=instructions.strip(), page=page, statements=asked, answer=f"{{{answer}}}"
     )
+
+
+def _numbered(blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks, each file as the number of what is attached."""
+    numbers = count(1)
+    return [
+        replace(block, text=f"(attached file {next(numbers)})", highlights=()) if block.file else block
+        for block in blocks
+    ]
 
 
 def _parts(blocks: Sequence[Block]) -> Iterator[str]:

@@ -15,14 +15,16 @@ from django.db.models import Count, DecimalField, Max, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Round
 from django.shortcuts import get_object_or_404
 
-from analysis.metrics.judges.costs import Estimate, Prices, estimate
+from analysis.metrics.judges.costs import BYTES_PER_TOKEN, Estimate, Prices, estimate
 from analysis.metrics.judges.prompt import Statement, make_prompt
 from analysis.models import Judge, JudgeAnswer
 from campaigns.blocks import blocks_of
 from campaigns.connectors import find_connector, list_connectors
 from campaigns.contracts.connector import Connector
+from campaigns.contracts.format import Block
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
+from campaigns.formats import get_format
 from campaigns.models import Campaign, Chatbot, Criterion, HitItem, Membership, Output
 from campaigns.queries import Role
 from evalsite.accounts.models import User
@@ -119,6 +121,13 @@ def judged_outputs(campaign: Campaign) -> QuerySet[Output]:
     return Output.objects.filter(pk__in=ordinary.values("output"), system__is_degraded=False).order_by()
 
 
+def shows_files(campaign: Campaign) -> bool:
+    """Tell whether workers see more than texts, such as pictures. No query."""
+    screen = Screen.from_json(campaign.screen)
+    shown = [screen.output_format, *(each.format for each in screen.fields if each.is_shown)]
+    return any(get_format(slug).takes_files for slug in shown)
+
+
 def hosts_of(judge: Judge) -> list[str]:
     """Return the hosts that a judge's texts are sent to; none for one that runs on this server."""
     connector = find_connector(judge.connector)
@@ -142,9 +151,14 @@ class Prompter:
         statements = [Statement(each.statement, *each.ends) for each in self.criteria if each.ends]
         return make_prompt(self.instructions, statements, blocks_of(self.screen, fields, text))
 
-    def n_bytes(self, prompt: str) -> int:
-        """Return the bytes of the request for a prompt, at most."""
-        return len(prompt.encode("utf-8", "surrogatepass")) + self.n_bytes_around
+    def files(self, fields: Mapping[str, str], text: str) -> list[Block]:
+        """Return what is attached to the prompt for an output, as blocks with a file."""
+        return [block for block in blocks_of(self.screen, fields, text) if block.file]
+
+    def n_bytes(self, prompt: str, files: Sequence[Block] = ()) -> int:
+        """Return the bytes of the request for a prompt, at most; a file counts as a prompt of as many tokens."""
+        n_tokens = sum(get_format(each.format).n_tokens(each.file) for each in files if each.file)
+        return len(prompt.encode("utf-8", "surrogatepass")) + self.n_bytes_around + BYTES_PER_TOKEN * n_tokens
 
 
 def list_judged_criteria(campaign: Campaign) -> list[Criterion]:
@@ -233,7 +247,7 @@ def state_of(judge: Judge) -> JudgeState:
     )
     sampled = pending[:: max(-(-len(pending) // _MOST_SAMPLED), 1)]
     texts = texts_of([each.output_id for each in sampled])
-    sizes = [prompter.n_bytes(prompter.prompt(fields, text)) for fields, text in texts.values()]
+    sizes = [prompter.n_bytes(prompter.prompt(*each), prompter.files(*each)) for each in texts.values()]
     first = outputs.order_by("pk").values_list("source__fields", "text").first()
     return JudgeState(
         n_outputs=outputs.count(),

@@ -16,6 +16,7 @@ from analysis.web.queries.judges import (
     metric_names,
     prices_of,
     prompter_of,
+    shows_files,
     why_not_judged,
 )
 from analysis.web.services.metrics import remove_scores
@@ -54,7 +55,7 @@ def add_judge(
 
     `criteria` are keys, none for all. `settings` and `secrets` are options of its connector; those that are left out
     have their defaults; keys that are left out are those of `like`. `limits` are its prices, caps and limits, by field.
-    Raises DomainError `not_judged`, `unknown_connector`, `bad_option`, `other_host`, `no_criteria`, `name_taken`,
+    Raises DomainError `not_judged`, `unknown_connector`, `no_pictures`, `bad_option`, `other_host`, `no_criteria`, `name_taken`,
     `metric_twice` or `too_many_judges`.
     """
     if unknown := limits.keys() - _CHANGEABLE:
@@ -64,6 +65,9 @@ def add_judge(
     found = find_judge_connector(connector)
     if found is None or found.judge_settings is None:
         raise DomainError("unknown_connector", f"No connector called “{connector}” can ask a judge.")
+    if shows_files(locked) and not found.takes_attachments:
+        text = f"Workers see pictures, which {found.title} sends to no judge. Choose another connector."
+        raise DomainError("no_pictures", text)
     if locked.judges.count() >= MOST_JUDGES:
         raise DomainError("too_many_judges", f"A campaign has at most {MOST_JUDGES} judges. Remove one first.")
     if locked.judges.filter(name=name).exists():

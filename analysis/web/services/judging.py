@@ -37,7 +37,11 @@ from analysis.web.services.metrics import remove_scores, write_scores
 from analysis.web.services.runs import change_run
 from campaigns.chatbots import ask_connector, make_connector
 from campaigns.contracts.chat import Utterance
-from campaigns.contracts.connector import ConnectorError, Reply, Request
+from campaigns.contracts.connector import Attachment, ConnectorError, Reply, Request
+from campaigns.contracts.format import Block
+from campaigns.formats import get_format
+from campaigns.models import Campaign
+from campaigns.stored_files import read_file
 from evalsite.lib.errors import DomainError
 
 OnProgress = Callable[[int, int, str], None]
@@ -132,8 +136,9 @@ class _Judging:
         Calls that are being made often cost less than they may at most: what a cap then allows is seen when they end.
         """
         fields, text = texts_of([work.pending.output_id])[work.pending.output_id]
-        prompt = self.prompter.prompt(fields, text)
-        most = self.prices.at_most(self.prompter.n_bytes(prompt), self.judge.max_tokens)
+        prompt, files = self.prompter.prompt(fields, text), self.prompter.files(fields, text)
+        attachments = tuple(_attachment(self.judge.campaign, each) for each in files)
+        most = self.prices.at_most(self.prompter.n_bytes(prompt, files), self.judge.max_tokens)
         with self.saving():
             if self._is_over(most) or self._is_cancelled():
                 self.is_stopped = not self.running
@@ -148,7 +153,7 @@ class _Judging:
             )
         self.n_calls, self.spent = self.n_calls + 1, self.spent + most
         work = replace(work, pending=replace(work.pending, n_asked=row.attempt))
-        self.running[pool.submit(_call, self.judge, row.pk, prompt)] = _Call(work, row.pk, most)
+        self.running[pool.submit(_call, self.judge, row.pk, prompt, attachments)] = _Call(work, row.pk, most)
         return True
 
     def _is_over(self, most: Decimal) -> bool:
@@ -223,8 +228,19 @@ class _Judging:
             )
 
 
+def _attachment(campaign: Campaign, block: Block) -> Attachment:
+    """Return a block's file as it is sent. One query; raises DomainError `no_file` if the campaign has lost it."""
+    assert block.file
+    try:
+        return Attachment(*get_format(block.format).attached(read_file(campaign, block.file.digest)))
+    except FileNotFoundError:
+        raise DomainError(
+            "no_file", f"A file of the field “{block.label}” is gone. Restore it from a backup."
+        ) from None
+
+
 @sensitive_variables()
-def _call(judge: Judge, answer_id: int, prompt: str) -> Reply:
+def _call(judge: Judge, answer_id: int, prompt: str, attachments: tuple[Attachment, ...]) -> Reply:
     """Ask the judge, in a thread of its own; no query."""
     request = Request(
         chat=f"judge-{answer_id}",
@@ -232,6 +248,7 @@ def _call(judge: Judge, answer_id: int, prompt: str) -> Reply:
         timeout_s=judge.timeout_s,
         max_chars=_MAX_CHARS,
         max_tokens=judge.max_tokens,
+        attachments=attachments,
     )
     return ask_connector(
         partial(make_connector, judge.connector, judge.settings, judge.secrets), request, name=f"judge {judge.pk}"

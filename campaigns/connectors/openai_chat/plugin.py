@@ -1,6 +1,7 @@
 """Chat completions, as OpenAI's API has them and vLLM, Ollama, llama.cpp and many hosts have taken over."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from campaigns.connectors.asking import check_address, message_of, posting, read_json
 from campaigns.connectors.openai_chat.completions import Completion, read_stream
-from campaigns.contracts.connector import Connector, ConnectorError, Reply, Request
+from campaigns.contracts.connector import Attachment, Connector, ConnectorError, Reply, Request
 from campaigns.contracts.options import Address, Choice, JsonObject, LongText, Number, OptionsForm, Secret, Text
 from evalsite.lib.http import Deadline
 
@@ -99,6 +100,7 @@ class OpenAIChat(Connector):
     is_remote = True
     topic_placeholder = _TOPIC
     judge_settings: ClassVar[Mapping[str, Any]] = {"system_prompt": "", "max_tokens": None, "is_streaming": "no"}
+    takes_attachments = True
     options = Options
 
     def reply(self, request: Request) -> Reply:
@@ -122,10 +124,11 @@ class OpenAIChat(Connector):
         prompt = fill(self.value_of("system_prompt"), topic=request.topic, persona=request.persona)
         system = [{"role": "system", "content": prompt}] if prompt else []
         roles = {"worker": "user", "chatbot": "assistant"}
-        body: dict[str, Any] = {
-            "model": self.value_of("model"),
-            "messages": [*system, *({"role": roles[turn.by], "content": turn.text} for turn in request.turns)],
-        }
+        messages: list[dict[str, Any]] = [{"role": roles[turn.by], "content": turn.text} for turn in request.turns]
+        if request.attachments:
+            pictures = [{"type": "image_url", "image_url": {"url": _data_url(each)}} for each in request.attachments]
+            messages[-1]["content"] = [{"type": "text", "text": messages[-1]["content"]}, *pictures]
+        body: dict[str, Any] = {"model": self.value_of("model"), "messages": [*system, *messages]}
         if (temperature := self.value_of("temperature")) is not None:
             body["temperature"] = temperature
         more = self.value_of("more_fields")
@@ -140,6 +143,10 @@ class OpenAIChat(Connector):
     def takes_topic(cls, settings: Mapping[str, Any]) -> bool:
         """Return whether the system prompt has a place for the topic."""
         return _TOPIC in str(settings.get("system_prompt", SYSTEM_PROMPT) or "")
+
+
+def _data_url(attachment: Attachment) -> str:
+    return f"data:{attachment.media_type};base64,{b64encode(attachment.content).decode()}"
 
 
 def fill(prompt: str, *, topic: str, persona: Sequence[str]) -> str:
