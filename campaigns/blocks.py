@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-from campaigns.contracts.format import Block, Place
+from campaigns.contracts.format import Block, Place, ShownFile
 from campaigns.contracts.protocol import Screen
 from campaigns.formats import get_format
 from evalsite.lib.caches import byte_cache
@@ -23,6 +23,12 @@ def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Bloc
             blocks += get_format(each.format).blocks(value, place)
     place = Place("output", screen.output_label, is_output=True, is_drawn=screen.is_output_drawn, before=blocks)
     return [*blocks, *get_format(screen.output_format).blocks(text, place)]
+
+
+def file_of(format: str, value: str) -> ShownFile | None:
+    """Return the file that a value names; None for texts."""
+    found = get_format(format)
+    return found.blocks(value, Place("", ""))[0].file if value and found.takes_files else None
 
 
 def html_of(block: Block) -> str:

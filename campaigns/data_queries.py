@@ -45,6 +45,11 @@ class FieldText:
     text: str
     highlights: tuple[tuple[int, int], ...]
 
+    @property
+    def words(self) -> str:
+        """What is read of it, without markup."""
+        return get_format(self.field.format).words(self.text)
+
 
 def texts_of(source: Source, screen: Screen) -> list[FieldText]:
     """Return the texts that a source has, in the order of the screen. No query."""

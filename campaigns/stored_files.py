@@ -74,13 +74,9 @@ class CampaignFiles:
 
     def notices(self) -> list[Notice]:
         """Return what was said of files, and which of them no cell names."""
-        found = [
-            Notice("file_note", f"{listing(names[:_SHOWN])}{'' if len(names) <= _SHOWN else ' …'}: {text}.")
-            for text, names in self._notes.items()
-        ]
+        found = [Notice("file_note", f"{_first(names)}: {text}.") for text, names in self._notes.items()]
         if extra := [name for name in self._packed.names if name not in self._packed.taken]:
-            shown = f"{listing(extra[:_SHOWN])}{f' and {len(extra) - _SHOWN:,} more' if len(extra) > _SHOWN else ''}"
-            found.append(Notice("extra_files", f"Files that no cell names, and that were left out: {shown}."))
+            found.append(Notice("extra_files", f"No cell names these files, which were left out: {_first(extra)}."))
         return found
 
     @contextmanager
@@ -97,6 +93,10 @@ class CampaignFiles:
         except BaseException:
             delete_files([row.file.name for row in rows if row.file.name], [])
             raise
+
+
+def _first(names: list[str]) -> str:
+    return listing(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
 
 
 def read_file(campaign: Campaign, digest: str) -> bytes:

@@ -25,6 +25,7 @@ app_name = "campaigns"
 _OF_ONE = [
     path("", campaigns.campaign, name="campaign"),
     path("data/", data.data, name="data"),
+    path("data/files/<str:digest>.webp", data.stored_file, name="stored_file"),
     path("data/upload/", data.upload, name="upload"),
     path("data/example-<slug:shape>.csv", data.example, name="example"),
     path("data/<uuid:upload_id>/", data.columns, name="columns"),

@@ -67,8 +67,8 @@ def read_contents(
         path, wanted, name, on_progress=on_progress, lists=lists, encoding=layout.encoding, problems=problems
     )
     for column, each in formats.items():
-        alt = table.text[name] if files and (name := layout.alternatives.get(column, "")) else None
-        table.text[column] = each.read(table.text[column], column, problems, files, alt)
+        described = table.text.get(layout.alternatives.get(column, "")) if files else None
+        table.text[column] = each.read(table.text[column], column, problems, files, described)
     reader = _Reader(table, layout, screen, existing or Existing(), problems)
     reader.check_lengths(longest_text)
     return reader.contents()

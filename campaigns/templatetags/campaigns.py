@@ -4,14 +4,17 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from campaigns.blocks import file_of
 from campaigns.connectors import find_connector
 from campaigns.contracts.connector import Connector
 from campaigns.contracts.protocol import Protocol
 from campaigns.data_queries import FieldText
 from campaigns.design.composition import Kind, Layout, Mix
+from campaigns.formats.text import PlainText
 from campaigns.importing.layout import FileLayout
 from campaigns.models import Campaign, Chatbot, Delivery, Upload
 from campaigns.navigation import url_of
@@ -98,6 +101,20 @@ def highlighted(shown: FieldText) -> SafeString:
         parts.append((shown.text[end:begin], shown.text[begin:stop]))
         end = stop
     return format_html("{}{}", format_html_join("", "{}<mark>{}</mark>", parts), shown.text[end:])
+
+
+@register.simple_tag
+def stored(campaign: Campaign, format: str, value: str) -> SafeString | str:
+    """Return the picture that a value names, with what describes it; "" for texts."""
+    if (file := file_of(format or PlainText.slug, value)) is None:
+        return ""
+    return format_html(
+        '<img class="stored-picture" src="{}" width="{}" height="{}" alt="{}" loading="lazy">',
+        reverse("campaigns:stored_file", args=[campaign.public_id, file.digest]),
+        file.width,
+        file.height,
+        file.alt or "Picture without a description",
+    )
 
 
 @register.filter

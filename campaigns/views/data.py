@@ -32,6 +32,7 @@ from campaigns.services.imports import (
     start_import,
     upload_outputs,
 )
+from campaigns.stored_files import read_file
 from campaigns.views.access import back_to, campaign_view, only_outputs, render_form, undoable_in, undoes_in
 from campaigns.views.autosave import sent
 from campaigns.views.encoding import ask_encoding
@@ -54,6 +55,7 @@ def data(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "page_obj": page,
         "sources": [(source, texts_of(source, screen)) for source in page],
         "output_label": screen.output_label,
+        "output_format": screen.output_format,
         "uploads": list_uploads(campaign),
     }
     return render(request, "campaigns/data.html", context)
@@ -155,6 +157,18 @@ def _columns_page(campaign: Campaign, found: Upload, form: ColumnsForm) -> dict[
     except TableError as error:
         context |= {"problems": error.faults, "is_lost": True}
     return context
+
+
+@campaign_view("GET", "HEAD")
+def stored_file(request: SignedInRequest, campaign: Campaign, digest: str) -> HttpResponse:
+    """Send a picture of the campaign as it is kept."""
+    try:
+        content = read_file(campaign, digest)
+    except FileNotFoundError:
+        raise Http404("There is no such file.") from None
+    response = HttpResponse(content, content_type="image/webp")
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
 
 
 @campaign_view("GET")

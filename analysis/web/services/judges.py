@@ -55,8 +55,8 @@ def add_judge(
 
     `criteria` are keys, none for all. `settings` and `secrets` are options of its connector; those that are left out
     have their defaults; keys that are left out are those of `like`. `limits` are its prices, caps and limits, by field.
-    Raises DomainError `not_judged`, `unknown_connector`, `no_pictures`, `bad_option`, `other_host`, `no_criteria`, `name_taken`,
-    `metric_twice` or `too_many_judges`.
+    Raises DomainError `not_judged`, `unknown_connector`, `no_pictures`, `bad_option`, `other_host`, `no_criteria`,
+    `name_taken`, `metric_twice` or `too_many_judges`.
     """
     if unknown := limits.keys() - _CHANGEABLE:
         raise ValueError(f"no limits: {sorted(unknown)}")

@@ -168,3 +168,22 @@ def test_a_rated_campaign_of_pictures_is_exported(owner_client: Client, owner: U
     rows = list(csv.DictReader(io.StringIO(b"".join(sent.streaming_content).decode())))  # type: ignore[arg-type]
     assert len(rows) == 6 and {row["system"] for row in rows} <= {"alder", "birch"}
     assert "sha256" not in str(rows)
+
+
+def test_members_see_the_pictures_of_data_and_hits_and_strangers_none(
+    owner_client: Client, owner: User, stranger_client: Client
+) -> None:
+    campaign = running(owner_client, owner, n_ordinary=4, n_degraded=1)
+    for address in (reverse("campaigns:data", args=[campaign.public_id]), _hit_page(campaign)):
+        page = owner_client.get(address).text
+        found = re.findall(r'<img class="stored-picture" src="([^"]+)"', page)
+        assert found and "sha256" not in page
+        picture = owner_client.get(found[0])
+        assert (picture["Content-Type"], picture["X-Content-Type-Options"]) == ("image/webp", "nosniff")
+        assert stranger_client.get(found[0]).status_code == 404
+    lost = reverse("campaigns:stored_file", args=[campaign.public_id, "0" * 64])
+    assert owner_client.get(lost).status_code == 404
+
+
+def _hit_page(campaign: Campaign) -> str:
+    return reverse("campaigns:hit", args=[campaign.public_id, 1])
