@@ -36,6 +36,7 @@ EVALSITE_PROTOCOLS = [
     "campaigns.protocols.language_models.WholeConversation",
     "campaigns.protocols.language_models.AgentTrace",
     "campaigns.protocols.code_review.CodeReview",
+    "campaigns.protocols.caption.Caption",
     "campaigns.protocols.document.ContrastiveEsa",
 ]
 

@@ -117,8 +117,8 @@ class ItemPage:
     `position` is that of its first item. `is_source_known`: the item before had the same source. `ahead` are the images
     of the page after it that it has not itself, for the browser to load meanwhile, and `files_ahead` its files as HTML.
     `saved` are answers to begin with, as forms send them, by the names of their inputs. `is_marked`: workers mark
-    texts, so none is an image. `turns` are those of a chat. `is_beside`: in a wide window each output is beside its source. `formats`: those of all that the
-    campaign shows, and of what they show.
+    texts, so none is an image. `turns` are those of a chat. `is_beside`: in a wide window each output is beside its
+    source. `formats`: those of all that the campaign shows, and of what they show.
     """
 
     position: int

@@ -40,7 +40,8 @@ def check(plugin: type[Any], **more: Any) -> None:
     ----------
     plugin : a class of one of the contracts: ContentFormat, ResponseKind, ResponseMethod, CrowdPlatform, Protocol.
     more : examples to check it with. `settings`, a list of mappings, of a response kind or a platform; `values`, a list
-        of texts, of a format; `rows`, a list of mappings, of a response method, which needs them.
+        of texts, of a format, and `files` by name of one that takes some; `rows`, a list of mappings, of a response
+        method, which needs them.
 
     Raises
     ------

@@ -2,11 +2,12 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 
 import numpy as np
 
-from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
+from campaigns.contracts.format import Block, ContentFormat, Degradation, Made, Place
 from campaigns.design.errors import DesignError
 from evalsite.conformance.faults import HOSTILE, check_names, refused, require
 from evalsite.lib.errors import DomainError
@@ -28,14 +29,49 @@ _UNSAFE = (
 _SEEDS = 20
 
 
-def check_format(format: type[ContentFormat], *, values: Sequence[str] = ()) -> None:
+class _Memory:
+    """The `Files` of a campaign that is nowhere."""
+
+    def __init__(self, named: Mapping[str, bytes]) -> None:
+        self._named, self._kept = named, dict[str, bytes]()
+
+    def take(self, name: str, make: Callable[[bytes], Made]) -> Made:
+        """Return what is made of a named file."""
+        if name not in self._named:
+            raise DomainError("no_file", f"there is no file “{name[:40]}”")
+        return make(self._named[name])
+
+    def note(self, text: str) -> None:
+        """Say nothing."""
+
+    def keep(self, content: bytes) -> str:
+        """Keep a file."""
+        digest = sha256(content).hexdigest()
+        self._kept[digest] = content
+        return digest
+
+    def read(self, digest: str) -> bytes:
+        """Return a file that is kept."""
+        if digest not in self._kept:
+            raise FileNotFoundError(digest)
+        return self._kept[digest]
+
+
+def check_format(
+    format: type[ContentFormat], *, values: Sequence[str] = (), files: Mapping[str, bytes] | None = None
+) -> None:
     """Raise ConformanceError if a format does not do what `ContentFormat` promises.
 
-    `values`: cells that it can read, beside its own `example`.
+    `values`: cells that it can read, beside its own `example`. `files`: of a format that takes files, some by name.
     """
     check_names(format, "title", "summary", "degraded", "spans")
     require(format.is_for_fields or format.is_for_outputs, format, "it may be neither a field nor an output.")
-    cells = [*values, *(format.example(text) for text in (_SAID, *_OTHERS))]
+    memory = _Memory(files or {})
+    if format.takes_files:
+        require(bool(files), format, "it takes files: give some by name, files={…}, to check it with.")
+        cells = [format.read_file(name, memory) for name in files or ()]
+    else:
+        cells = [*values, *(format.example(text) for text in (_SAID, *_OTHERS))]
     for is_output in {not format.is_for_fields, format.is_for_outputs}:
         for cell in cells:
             _check_value(format, _check_read(format, cell, is_output=is_output), is_output=is_output)
@@ -44,7 +80,7 @@ def check_format(format: type[ContentFormat], *, values: Sequence[str] = ()) -> 
         is_named = error is None or error.code.startswith("bad_")
         require(is_named, format, f"{cell[:20]!r} is refused without a bad_… code.")
     if format.is_for_outputs:
-        _check_degraded(format, [format.read(cell, is_output=True) for cell in cells])
+        _check_degraded(format, [format.read(cell, is_output=True) for cell in cells], memory)
 
 
 def _check_read(format: type[ContentFormat], cell: str, *, is_output: bool) -> str:
@@ -63,6 +99,7 @@ def _check_value(format: type[ContentFormat], value: str, *, is_output: bool) ->
     require(all(block.is_output == is_output for block in blocks), format, "a block does not say whether it is rated.")
     for block in blocks:
         _check_html(format, block)
+        require(block.file is None or format.takes_files, format, "it shows a file, and takes none.")
     seconds = format.seconds(value)
     require(math.isfinite(seconds) and seconds >= 0, format, f"it takes {seconds} seconds. Return a number from 0.")
     require(isinstance(format.words(value), str), format, "words() returns no text.")
@@ -80,12 +117,14 @@ def _shown(format: type[ContentFormat], cell: str) -> None:
 def _check_html(format: type[ContentFormat], block: Block) -> None:
     """Check what the format makes of its own blocks; others are rendered by theirs."""
     html = format.html(block.text) if block.format == format.slug else ""
+    if block.file:
+        html += format.file_html(block, [(width, f"opaque-{width}") for width in format.widths], is_text=True)
     for pattern, what in _UNSAFE:
         found = re.search(pattern, html, re.IGNORECASE)
         require(found is None, format, f"its HTML has {what}: {found[0][:60] if found else ''!r}. Sanitise it.")
 
 
-def _check_degraded(format: type[ContentFormat], values: Sequence[str]) -> None:
+def _check_degraded(format: type[ContentFormat], values: Sequence[str], files: _Memory) -> None:
     """Check that a degraded value differs, can be read, and follows from the seed."""
     for n, value in enumerate(values):
         others = [part for k, each in enumerate(values) if k != n for part in format.parts(each)]
@@ -93,7 +132,7 @@ def _check_degraded(format: type[ContentFormat], values: Sequence[str]) -> None:
             continue
         found = set()
         for seed in range(_SEEDS):
-            first, second = (_degraded(format, value, others, seed) for _ in range(2))
+            first, second = (_degraded(format, value, others, seed, files) for _ in range(2))
             require(first == second, format, "one seed gives two degraded values. Draw from `by.rng` alone.")
             require(first != value, format, f"the degraded value is the original: {value[:40]!r}.")
             if first is not None:
@@ -102,9 +141,9 @@ def _check_degraded(format: type[ContentFormat], values: Sequence[str]) -> None:
         require(bool(found), format, f"no seed of {_SEEDS} degrades {value[:40]!r}. Return no parts of such a value.")
 
 
-def _degraded(format: type[ContentFormat], value: str, others: Sequence[str], seed: int) -> str | None:
+def _degraded(format: type[ContentFormat], value: str, others: Sequence[str], seed: int, files: _Memory) -> str | None:
     rng = np.random.default_rng(seed)
-    by = Degradation(rng, lambda: [others[k] for k in rng.permutation(len(others))])
+    by = Degradation(rng, lambda: [others[k] for k in rng.permutation(len(others))], files)
     try:
         return format.degrade(value, by)
     except (DesignError, DomainError):

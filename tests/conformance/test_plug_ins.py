@@ -17,6 +17,7 @@ from campaigns.protocols.custom import Custom
 from campaigns.responses import get_response_kind, list_response_kinds
 from campaigns.responses.slider import Slider
 from evalsite.conformance import ConformanceError, check
+from tests.campaigns.formats.pictures import drawn, file_of
 from tests.campaigns.responses.test_kinds import EXAMPLES
 from tests.methods.test_by_groups import PROTOCOLS, rows_of
 
@@ -26,7 +27,7 @@ METHODS = {protocol.method: protocol.slug for protocol in list_protocols() if pr
 
 @pytest.mark.parametrize("format", list_formats(), **by_slug)
 def test_formats(format: type[ContentFormat]) -> None:
-    check(format)
+    check(format, files={f"{n}.png": file_of(drawn(n)) for n in range(4)} if format.takes_files else None)
 
 
 @pytest.mark.parametrize("kind", list_response_kinds(), **by_slug)

@@ -22,6 +22,7 @@ from campaigns.formats import get_format
 from campaigns.protocols import list_protocols
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
+from tests.campaigns.formats.pictures import drawn, file_of, zipped
 from tests.conftest import signed_in
 from tests.e2e import researcher
 from tests.e2e.answering import PHONE, WAYS, Worker
@@ -72,6 +73,7 @@ TRIALS: Mapping[str, Trial] = {
     "conversation": Trial(),
     "agent-trace": Trial(),
     "code-review": Trial(),
+    "caption": Trial(),
     "cesa": Trial(SMALL | OF_THREE),
     "sqm": Trial(),
     "da-document": Trial(),
@@ -167,8 +169,12 @@ def set_up(tab: Page, protocol: type[Protocol], trial: Trial, folder: Path) -> s
         tab.goto(f"{campaign}chat/")
         researcher.save(tab, tab.get_by_label("Messages of the worker, at least"), str(trial.n_inputs))
     else:
-        outputs = folder / "outputs.jsonl"
-        outputs.write_text("\n".join(map(json.dumps, rows_of(protocol, trial, n_hits * trial.design["n_ordinary"]))))
+        rows = rows_of(protocol, trial, n_hits * trial.design["n_ordinary"])
+        table = "\n".join(map(json.dumps, rows)).encode()
+        named = {cell for row in rows for cell in row.values() if cell.endswith(".png")}
+        files = {name: file_of(drawn(int(name.split("-")[1]))) for name in named}
+        outputs = folder / ("outputs.zip" if files else "outputs.jsonl")
+        outputs.write_bytes(zipped({"outputs.jsonl": table, **files}) if files else table)
         researcher.import_outputs(tab, campaign, outputs)
     researcher.fill_blanks(tab, campaign)
     researcher.set_option(tab, campaign, "Who may take part", "personal")
@@ -197,7 +203,7 @@ def text_of(format: str, n: int, k: int = 0) -> str:
     """Return a text of source `n`, by system `k`, whose words are its own."""
     parts = ("The mill", "by the river", "was sold", "to the town", "in spring", "with its wheel", "and its last owner")
     said = " ".join(f"{part}{n}-{k}" for part in parts)
-    return get_format(format).example(said)
+    return f"picture-{n}-{k}.png" if get_format(format).takes_files else get_format(format).example(said)
 
 
 def simulate(folder: Path, campaign: str, trial: Trial) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
-from PIL import Image
+from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, Page
 
 from analysis.web.examples import load_examples
@@ -24,7 +24,9 @@ from campaigns.formats import get_format
 from campaigns.models import Campaign, Output, Source, System
 from campaigns.protocols import get_protocol, list_protocols
 from campaigns.services.hits import execute_build
+from campaigns.stored_files import CampaignFiles, store_files
 from evalsite.accounts.models import User
+from evalsite.lib.pictures import normalise
 from tests.annotation.chat.chat_campaigns import make_live_campaign
 from tests.campaigns.cast import make_campaign
 from tests.conftest import signed_in
@@ -114,6 +116,7 @@ STEPS = [
     {"answer": "I booked the train at 8:32 for 19 €."},
 ]
 TEXTS: dict[str, list[str | tuple[str, ...]]] = {
+    "caption": ["A boat.", "A white house with a red roof stands by the sea, and a boat sails past in the sun."],
     "llm-answer": ["In a bag, or frozen in slices.", ANSWER],
     "llm-pair": ["In a bag, or frozen in slices.", (ANSWER, "Pour boiling water on **two spoons** of tea, and wait.")],
     "conversation": [json.dumps(TALK[:1] + TALK[-1:]), json.dumps(TALK)],
@@ -128,11 +131,41 @@ TEXTS: dict[str, list[str | tuple[str, ...]]] = {
 }
 
 
+def painted() -> bytes:
+    """Return a picture of a house by the sea, with the sun above."""
+    picture = Image.new("RGB", (720, 420), "#bfe3f5")
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((0, 280, 720, 420), fill="#2f7fb5")
+    pen.polygon([(0, 420), (0, 300), (300, 250), (520, 420)], fill="#79a95a")
+    pen.rectangle((110, 190, 250, 300), fill="#f3e3c3")
+    pen.polygon([(95, 195), (180, 125), (265, 195)], fill="#b5482f")
+    pen.rectangle((165, 240, 200, 296), fill="#6b4a2b")
+    pen.ellipse((560, 50, 640, 130), fill="#f7cf46")
+    pen.polygon([(470, 300), (560, 300), (540, 325), (490, 325)], fill="#ffffff")
+    pen.polygon([(515, 295), (515, 215), (560, 290)], fill="#ffffff")
+    picture.save(content := io.BytesIO(), "PNG")
+    return content.getvalue()
+
+
+def picture_of(campaign: Campaign) -> str:
+    """Return the value of a picture that is kept with the campaign."""
+    with CampaignFiles(campaign) as files:
+        picture = normalise(painted())
+        digest = files.keep(picture.webp)
+        with files.written() as rows:
+            store_files(campaign, rows)
+    return get_format("image").read(
+        json.dumps({"sha256": digest, "width": picture.width, "height": picture.height, "alt": "A house by the sea."}),
+        is_output=False,
+    )
+
+
 def fill(campaign: Campaign) -> None:
     """Give a campaign two sources, of one document, with an output of four systems each."""
     names = campaign.screen["fields"]
     for place in (0, 1):
-        fields = {each["name"]: FIELDS[each["name"]][place] for each in names}
+        fields = {each["name"]: FIELDS[each["name"]][place] for each in names if each["name"] in FIELDS}
+        fields |= {each["name"]: picture_of(campaign) for each in names if each["format"] == "image"}
         Source.objects.create(campaign=campaign, name=f"s{place}", document="trains", place=place, fields=fields)
     for code, texts in enumerate(TRANSLATIONS):
         system = System.objects.create(campaign=campaign, name=f"system {code}")
