@@ -111,6 +111,11 @@ class Image(ContentFormat):
         return _parsed(value).alt
 
     @classmethod
+    def style_of(cls, value: str) -> dict[str, float]:
+        """Return nothing: what describes a picture is not what was judged."""
+        return {}
+
+    @classmethod
     def seconds(cls, value: str) -> float:
         """Return how long it is looked at; what describes it is heard instead."""
         return max(_SECONDS, seconds_to_read(_parsed(value).alt))
