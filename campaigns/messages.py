@@ -32,8 +32,11 @@ _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought")
 _ITEMS: dict[object, Role] = {"function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant"}
 
 
-class UnreadableError(ValueError):
-    """Why a text cannot be read, in words that follow “cannot be read:”."""
+class UnreadableError(DomainError):
+    """Why a text cannot be read, in words that follow “cannot be read:”. Code: `unreadable`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("unreadable", message)
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,12 @@ class Message:
 def read_messages(text: str) -> tuple[Message, ...]:
     """Return the messages of a cell; raise UnreadableError."""
     data = load(text)
-    found = messages_of(listed(data, LIST_KEYS)) if data is not None else ()
-    return found or _of_transcript(text)
+    if data is None:
+        return _of_transcript(text)
+    entries = listed(data, LIST_KEYS)
+    if not entries:
+        raise UnreadableError("it has no message. Write a list of them, or an object with such a list as “messages”")
+    return messages_of(entries) or _of_transcript(json.dumps(entries))
 
 
 def write_messages(messages: Iterable[Message]) -> str:
@@ -115,7 +122,7 @@ def messages_of(entries: Sequence[object]) -> tuple[Message, ...]:
         try:
             found += _messages_of(entry, role)
         except UnreadableError as error:
-            raise UnreadableError(f"message {number} {error}") from None
+            raise UnreadableError(f"message {number} {error.message}") from None
     return tuple(_with_names(found))
 
 

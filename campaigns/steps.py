@@ -7,7 +7,7 @@ and an observation), messages with calls of tools (`campaigns.messages`), and sp
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from campaigns.messages import (
@@ -98,6 +98,15 @@ def read_trace(text: str) -> Trace:
     return Trace(tuple(steps), task, seconds, cost)
 
 
+def kept_trace(text: str) -> Trace:
+    """Return a trace as it is kept, sooner than `read_trace` does; raise UnreadableError for what no import takes."""
+    try:
+        about = json.loads(text)
+        return Trace(**about | {"steps": tuple(Step(**each) for each in about["steps"])})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return read_trace(text)
+
+
 def write_trace(trace: Trace) -> str:
     """Return a trace as it is kept: a JSON object; `read_trace` reads it."""
     about = {"task": trace.task, "seconds": trace.seconds, "cost": trace.cost}
@@ -106,7 +115,7 @@ def write_trace(trace: Trace) -> str:
 
 def step_json(step: Step) -> dict[str, Any]:
     """Return what is known of a step."""
-    return _known(asdict(step))
+    return _known(vars(step))
 
 
 def _known(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,10 +151,10 @@ def _of_entries(entries: Iterable[Any]) -> Iterator[Step]:
                 user = text_of(entry.get("message")) if entry["source"] == "user" else user
                 continue
             found = _of_entry(entry)
-            if not any(step_json(each) for each in found):
+            if found == [Step()]:
                 raise UnreadableError("says nothing. Write what was done, or leave it out")
         except UnreadableError as error:
-            raise UnreadableError(f"step {number} {error}") from None
+            raise UnreadableError(f"step {number} {error.message}") from None
         yield replace(found[0], user=found[0].user or user)
         yield from found[1:]
         user = ""

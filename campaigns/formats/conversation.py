@@ -47,7 +47,7 @@ class Conversation(ContentFormat):
         try:
             messages = read_messages(text)
         except UnreadableError as error:
-            raise DomainError("bad_conversation", str(error)) from None
+            raise DomainError("bad_conversation", error.message) from None
         if is_output and not any(_is_reply(each) for each in messages):
             raise DomainError("bad_conversation", "nobody in it is the assistant. Give its messages that role")
         return write_messages(messages)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
 from campaigns.design.errors import DesignError
@@ -11,7 +11,7 @@ from campaigns.design.seeds import draw_below
 from campaigns.dialogues import SPEAKERS
 from campaigns.formats import first_of
 from campaigns.messages import UnreadableError, arguments_shown
-from campaigns.steps import Step, Trace, read_trace, write_trace
+from campaigns.steps import Step, Trace, kept_trace, read_trace, write_trace
 from evalsite.lib.errors import DomainError
 from evalsite.lib.words import counted
 
@@ -53,12 +53,12 @@ class AgentTrace(ContentFormat):
         try:
             return write_trace(read_trace(text))
         except UnreadableError as error:
-            raise DomainError("bad_trace", str(error)) from None
+            raise DomainError("bad_trace", error.message) from None
 
     @classmethod
     def blocks(cls, value: str, place: Place) -> list[Block]:
         """Return the summary and the steps, what is long of them folded."""
-        trace = read_trace(value)
+        trace = kept_trace(value)
         blocks = list(_blocks(trace, first_of(*_PROSE), first_of(*_CODE)))
         return [
             replace(each, name=f"{place.name} {n}", is_output=place.is_output, dialogue=place.label, is_drawn=False)
@@ -68,12 +68,12 @@ class AgentTrace(ContentFormat):
     @classmethod
     def turns(cls, value: str) -> list[str]:
         """Return the steps, as text."""
-        return ["\n".join(filter(None, _texts(each))) for each in read_trace(value).steps]
+        return ["\n".join(filter(None, _texts(each))) for each in kept_trace(value).steps]
 
     @classmethod
     def words(cls, value: str) -> str:
         """Return what is thought and answered, and the beginnings of what was called and came of it."""
-        trace = read_trace(value)
+        trace = kept_trace(value)
         of_steps = [(each.user, each.thought, each.answer) for each in trace.steps]
         folded = [text for each in trace.steps for text in (each.arguments, each.result, each.error)]
         begun = [" ".join(text.split()[:_WORDS_OF_FOLDED]) for text in (trace.task, *folded)]
@@ -82,12 +82,12 @@ class AgentTrace(ContentFormat):
     @classmethod
     def parts(cls, value: str) -> list[str]:
         """Return the calls and results of the steps, each as JSON."""
-        return [_part(each) for each in read_trace(value).steps if each.is_call]
+        return [_part(each) for each in kept_trace(value).steps if each.is_call]
 
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return the trace with calls and results of others in the place of some."""
-        trace = read_trace(value)
+        trace = kept_trace(value)
         steps = list(trace.steps)
         places = [place for place, each in enumerate(steps) if each.is_call]
         donors = list(by.draw())
@@ -109,8 +109,7 @@ class AgentTrace(ContentFormat):
 
 
 def _part(step: Step) -> str:
-    values = asdict(step)
-    return json.dumps({name: values[name] for name in _EXCHANGED}, ensure_ascii=False)
+    return json.dumps({name: getattr(step, name) for name in _EXCHANGED}, ensure_ascii=False)
 
 
 def _exchanged(step: Step, donor: str) -> Step:

@@ -127,6 +127,7 @@ def test_where_calls_are_messages_of_their_own_they_stay_so(data: Any) -> None:
         json.dumps([{"role": "user", "content": "Hello."}, {"role": "alder", "content": "Good day.\nHow are you?"}]),
         json.dumps([{"speaker": "User", "text": "Hello."}, {"speaker": "System", "text": "Good day.\nHow are you?"}]),
         json.dumps(["Hello.", "Good day.\nHow are you?"]),
+        json.dumps({"id": 7, "turns": ["Hello.", "Good day.\nHow are you?"]}),
     ],
 )
 def test_transcripts_are_read_as_conversations(text: str) -> None:
@@ -162,6 +163,8 @@ USER, REPLY = {"role": "user", "content": "Hello"}, {"role": "assistant", "conte
         ([USER, {"role": "assistant", "content": "\ud800"}], "message 2 holds characters that are not text"),
         ([USER, {"role": "assistant", "tool_calls": [{"name": "x", "args": {"a": "\ud800"}}]}], "message 2 holds"),
         ([USER, REPLY] * MOST_MESSAGES, f"800 messages, and at most {MOST_MESSAGES}"),
+        ({"steps": [{"what": 1}]}, "it has no message"),
+        ([], "it has no message"),
         ("[{", "it begins like JSON and is none"),
         ("What is this?", "does not begin with who speaks"),
     ],

@@ -192,6 +192,13 @@ def test_what_cannot_be_read_is_named_with_its_step(data: Any, said: str) -> Non
     assert not error.value.message.endswith(".")
 
 
+@pytest.mark.parametrize("slug", ["trace", "conversation"])
+@pytest.mark.parametrize("value", ["It looked it up.", "[{", "{}", '{"steps": [{"what": 1}]}', "[" * 100_000])
+def test_what_no_import_took_is_refused_where_it_is_shown(slug: str, value: str) -> None:
+    with pytest.raises(DomainError):
+        get_format(slug).blocks(value, PLACE)
+
+
 @pytest.mark.parametrize("opening", ["[", '[{"tool":', '{"steps":[', '[{"thought":"a","result":{"a":'])
 def test_no_depth_of_nesting_does_harm(opening: str) -> None:
     for n in (70, 500, 100_000):
