@@ -53,8 +53,8 @@ class Block:
     A turn of a dialogue is a block of its own: `speaker` says it, and the turns of one `dialogue`, named by its
     heading, follow one another. Of what a file calls the speakers nothing is shown. `format` renders it, if it has
     markup. `is_drawn`: it is shown as an image of text. `key`: its place in a HIT, "" where that does not matter.
-    `fold`: it is folded under these words, open at first if `is_open`. `turn`: the number of the reply or step that it
-    belongs to, of those that criteria may be asked of (`ContentFormat.turns`), 0 for none.
+    `fold`: it is folded under these words, open at first if `is_open`. `turn`: the number of the reply or step that
+    ends with it, of those that criteria may be asked of (`ContentFormat.turns`), 0 for none.
     `file`: what is shown of it that is no text; `text` says then what it is, where somebody has said so.
     """
 
@@ -215,7 +215,7 @@ class ContentFormat:
 
     @classmethod
     def turns(cls, value: str) -> list[str]:
-        """Return the replies or steps that criteria may be asked of, each; blocks have their numbers, from 1."""
+        """Return the replies or steps that criteria may be asked of; the last block of each has its number, from 1."""
         return []
 
     @classmethod

@@ -97,6 +97,13 @@ def _check_value(format: type[ContentFormat], value: str, *, is_output: bool) ->
     names = [block.name for block in blocks]
     require(len(set(names)) == len(names), format, "two of its blocks have one name. Number them.")
     require(all(block.is_output == is_output for block in blocks), format, "a block does not say whether it is rated.")
+    turns = format.turns(value)
+    numbers = [block.turn for block in blocks if block.turn]
+    is_numbered = numbers == list(range(1, len(turns) + 1))
+    require(
+        is_numbered, format, f"blocks have the numbers {numbers} of {len(turns)} turns. Number one of each, from 1."
+    )
+    require(bool(format.turn) or not turns, format, "it has turns, and “turn” does not say what one is called.")
     for block in blocks:
         _check_html(format, block)
         require(block.file is None or format.takes_files, format, "it shows a file, and takes none.")

@@ -80,6 +80,15 @@ class Unchanged(PlainText):
         return value
 
 
+class Unnumbered(PlainText):
+    slug = "unnumbered"
+    turn = "Line"
+
+    @classmethod
+    def turns(cls, value: str) -> list[str]:
+        return value.splitlines()
+
+
 class Raising(PlainText):
     slug = "raising"
 
@@ -117,6 +126,7 @@ class Unread(Custom):
         (Shouting, "is read as something else"),
         (Scripted, "an event handler"),
         (Unchanged, "is the original"),
+        (Unnumbered, "Number one of each, from 1"),
         (Raising, "Raise a DomainError instead"),
         (Upside, "levels 0 and 100 score"),
         (Framed, "begin with https"),
