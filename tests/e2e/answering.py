@@ -122,6 +122,19 @@ def _type_by_touch(page: Page, asked: Locator, n: int) -> None:
     page.keyboard.type(str(2 + n % 3))
 
 
+# --- One of the steps of an output
+
+
+def _pick_step(page: Page, asked: Locator, n: int) -> None:
+    """Choose in the browser's own list, which no test can point at."""
+    asked.get_by_role("combobox").select_option(index=1 + n % 3)
+
+
+def _step_by_keys(page: Page, asked: Locator, n: int) -> None:
+    tab_to(page, asked.get_by_role("combobox"))
+    press(page, *["ArrowDown"] * (1 + n % 3))
+
+
 # --- Marked errors
 
 
@@ -272,6 +285,7 @@ WAYS: Mapping[str, Ways] = {
     "preference": Ways(_choose_by_mouse, _choose_by_keys, _choose_by_touch),
     "number": Ways(_type_by_mouse, _type_by_keys, _type_by_touch),
     "text": Ways(_type_by_mouse, _type_by_keys, _type_by_touch),
+    "step": Ways(_pick_step, _step_by_keys, _pick_step),
     "spans": Ways(_mark_by_mouse, _mark_by_keys, _mark_by_touch),
     "edit": Ways(_edit_by_mouse, _edit_by_keys, _edit_by_touch),
     "best_worst": Ways(_extremes_by_mouse, _extremes_by_keys, _extremes_by_touch),
