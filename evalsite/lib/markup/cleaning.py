@@ -43,7 +43,7 @@ ATTRIBUTES = {
 # Wider spaces would lay a formula over what is beside it.
 _SPACES = {"-0.167em", "0.167em", "0.222em", "0.278em", "0.333em", "0.5em", "1em", "2em"}
 VALUES = {
-    "div": {"tabindex": {"0"}, "role": {"region"}, "aria-label": {"Table", "Code", "Formula"}},
+    "div": {"tabindex": {"0"}, "role": {"group"}, "aria-label": {"Table", "Code", "Formula"}},
     "mspace": {"width": _SPACES},
     "mfrac": {"linethickness": {"0"}},
     "details": {"open": {""}},
@@ -89,7 +89,7 @@ def as_written(text: str) -> str:
 
 def scrolling(html: str, label: str) -> str:
     """Return what may be wider than the page, in a frame that scrolls, by keyboard as well."""
-    return f'<div class="scrolls" role="region" aria-label="{label}" tabindex="0">{html}</div>'
+    return f'<div class="scrolls" role="group" aria-label="{label}" tabindex="0">{html}</div>'
 
 
 def dead_link(html: str, address: str, longest: int = 200) -> str:

@@ -73,7 +73,7 @@ def test_how_markdown_is_shown(written: str, shown: str) -> None:
 
 
 def test_what_is_wide_scrolls_by_keyboard() -> None:
-    frames = re.findall(r'<div class="scrolls" role="region" aria-label="(\w+)" tabindex="0">', Markdown.html(ANSWER))
+    frames = re.findall(r'<div class="scrolls" role="group" aria-label="(\w+)" tabindex="0">', Markdown.html(ANSWER))
     assert frames == ["Table", "Code", "Formula"]
 
 
