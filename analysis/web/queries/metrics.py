@@ -137,7 +137,7 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
     rows = Output.objects.filter(source__campaign=campaign, system__is_degraded=False).order_by()
     found = rows.values_list("source_id", "system_id", "text").iterator(chunk_size=_CHUNK)
     outputs = sorted((place_of_source[source], place_of_system[system], words(text)) for source, system, text in found)
-    of_sources = [
+    of_sources: list[Mapping[str, str]] = [
         {name: formats[name].words(str(text or "")) if name in formats else text for name, text in fields.items()}
         for _, _, fields in sources
     ]

@@ -4,6 +4,7 @@ Nothing of a text runs, is fetched, leads anywhere or brings its own style: ther
 address, and each class and label is one of ours.
 """
 
+import re
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ LONGEST = 50_000
 """Characters of a text that is shown with its markup; a longer one is shown as it is written."""
 DEEPEST = 40
 """Elements in one another; those further in are shown without theirs. A cleaner takes quadratic time in the depth."""
+_HALVES = re.compile("[\ud800-\udfff]")  # of surrogate pairs, which no page can be encoded with
 _FOLDED_LINES, _NARROW, _WIDE = 24, 36, 50
 
 TEXT_TAGS = frozenset(
@@ -63,9 +65,9 @@ CLASSES = {
 def clean(html: str) -> str:
     """Return HTML with what is allowed alone; the text of other elements stays, but for scripts and styles.
 
-    Elements must not be more than some `DEEPEST` deep. Halves of surrogate pairs become question marks.
+    Elements must not be more than some `DEEPEST` deep. Halves of surrogate pairs become U+FFFD.
     """
-    return _cleaner().clean(html.encode("utf-8", "replace").decode())
+    return _cleaner().clean(_HALVES.sub("\ufffd", html))
 
 
 @cache
@@ -84,7 +86,8 @@ def _cleaner() -> "nh3.Cleaner":
 
 def as_written(text: str) -> str:
     """Return a text as HTML that shows it character by character."""
-    return f'<pre class="as-written">{escape(text)}</pre>'
+    written = escape(_HALVES.sub("\ufffd", text))
+    return f'<pre class="as-written">{written}</pre>'
 
 
 def scrolling(html: str, label: str) -> str:
