@@ -25,6 +25,7 @@ class Code(ContentFormat):
     degraded = "two lines exchanged and a name replaced by another"
     spans = "characters of the code as it is written"
     style = "css/rate_formats.css"
+    hint = "The first line of code may name its language: <code>```python</code>."
 
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:

@@ -28,6 +28,7 @@ class JsonTree(ContentFormat):
     slug = "json"
     title = "JSON"
     summary = "A JSON document as a tree that folds."
+    has_lists = True
     n_words = 60
     degraded = "two values exchanged, or a run of words of one replaced"
     spans = "characters of the JSON as it is written, a line for each value"
