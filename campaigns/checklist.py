@@ -291,6 +291,8 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
         return f"“{criterion.name}” is about all replies or steps of an output: have it asked of each output."
     if kind.is_of_text and campaign.is_live:
         return f"“{criterion.name}” is about the text of an output, and chats have none. Have it answered otherwise."
+    if kind.marks_text and get_format(Screen.from_json(campaign.screen).output_format).takes_files:
+        return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."
     if kind.is_of_text and criterion.scope != Scope.OUTPUT and campaign.page_kind != PageKind.OUTPUT:
         return f"“{criterion.name}” is about the text of one output: have it asked of each output."
     if not (compared := kind.compares):

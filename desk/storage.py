@@ -25,6 +25,7 @@ _DATABASE, _STATIC, _OTHER = "Database", "Static files of the site", "Other file
 # By the first folder of their names.
 _KINDS = {
     "uploads": "Uploaded outputs",
+    "files": "Pictures of campaigns",
     "dialogues": "Dialogues of chatbots",
     "ratings": "Ratings files: uploaded, and taken from campaigns",
     "metrics": "Scores of metrics",

@@ -14,8 +14,11 @@ from PIL import Image
 from annotation.access.tokens import token_of
 from annotation.models import Assignment, Response
 from annotation.services.assignments import finish_assignment, start_assignment
+from annotation.simulation.running import make_crowd, open_site, run_crowd
+from campaigns.checklist import checklist
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
+from campaigns.services.deletion import execute_deletion
 from campaigns.stored_files import read_file
 from evalsite.accounts.models import User
 from evalsite.lib.pictures import open_kept, served
@@ -31,6 +34,7 @@ from tests.annotation.leaks import (
     check_work,
     walk,
 )
+from tests.buckets import Bucket
 from tests.campaigns.formats.pictures import (
     build,
     drawn,
@@ -187,3 +191,36 @@ def test_members_see_the_pictures_of_data_and_hits_and_strangers_none(
 
 def _hit_page(campaign: Campaign) -> str:
     return reverse("campaigns:hit", args=[campaign.public_id, 1])
+
+
+def test_a_simulated_crowd_rates_pictures(owner_client: Client, owner: User) -> None:
+    campaign = running(owner_client, owner, n_ordinary=4, n_degraded=2)
+    with open_site(None) as client:
+        outcome = run_crowd(campaign, make_crowd(campaign, seed=5, n_workers=2), client)
+    assert outcome.errors == []
+    assert Response.objects.filter(assignment__campaign=campaign).count() == 2 * 6 * campaign.criteria.count()
+
+
+def test_no_text_is_marked_or_corrected_where_outputs_are_pictures(owner_client: Client, owner: User) -> None:
+    campaign = running(owner_client, owner, n_ordinary=4)
+    for kind, is_fit in (("slider", True), ("edit", False), ("spans", False)):
+        campaign.criteria.update(response=kind)
+        said = next(step.text for step in checklist(campaign) if step.key == "criteria")
+        assert ("these are pictures" not in said) == is_fit
+
+
+def test_pictures_are_kept_in_a_bucket_as_on_the_disk(
+    owner_client: Client, owner: User, bucket: Bucket, tmp_path: Path, settings, django_capture_on_commit_callbacks
+) -> None:
+    settings.DATA_DIR = tmp_path
+    campaign = running(owner_client, owner, n=4, n_ordinary=4, n_degraded=2)
+    assert sum(name.startswith("site/files/") for name in bucket.files()) == 10
+    address = reverse("rate:hit", args=[token_of(start_assignment(campaign=campaign, worker_key="k:ann"))])
+    client = Client()
+    [(stem, letter)] = IMG.findall(client.get(address).text.split("<template data-ahead>")[0])
+    assert client.get(f"{address}{stem}{letter}.webp").status_code == 200
+    with django_capture_on_commit_callbacks(execute=True):
+        campaign.status = Campaign.Status.DELETING
+        campaign.save()
+        execute_deletion(campaign=campaign, on_progress=lambda *_: None)
+    assert bucket.files() == {}
