@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import is_importing, read_existing, version_of
+from campaigns.formats import get_format
 from campaigns.importing.appraise import Batch, check_screen, is_batch, read_batch
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
@@ -59,8 +60,8 @@ def upload_outputs(
     source are a list, are kept as a table of one output a row. Pictures that a table names are given with it, or in a
     zip, and are kept beside it.
     Raises TableError if it is not a table at all, or a faulty batch of Appraise; DomainError `frozen` after the launch,
-    `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show.
-    Nothing is kept then. The rows of a table are checked by the import.
+    `live` where workers meet the systems themselves, `wrong_protocol` for batches that the campaign cannot show,
+    `no_files` for pictures where none are shown. Nothing is kept then. The rows of a table are checked by the import.
     """
     if campaign.is_launched:
         raise frozen()
@@ -68,7 +69,13 @@ def upload_outputs(
         raise live()
     with tempfile.TemporaryDirectory(prefix="outputs-") as folder:
         path, name, packed = _as_table(Path(folder), [upload, *more])
-        layout, summary = _look_at(path, name, Screen.from_json(campaign.screen))
+        screen = Screen.from_json(campaign.screen)
+        if packed and not any(get_format(slug).takes_files for slug in screen.formats):
+            text = (
+                "There are pictures, and neither the output nor a field is one. Choose Image under Layout, then upload."
+            )
+            raise DomainError("no_files", text)
+        layout, summary = _look_at(path, name, screen)
         kept = Upload(
             campaign=campaign,
             name=name[-255:],

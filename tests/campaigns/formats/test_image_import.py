@@ -242,6 +242,8 @@ def test_pictures_need_one_table(owner_client: Client, campaign: Campaign) -> No
     assert "no table" in send_files(owner_client, campaign, picture).text
     two = send_files(owner_client, campaign, picture, ("a.csv", b"a\n1\n"), ("b.csv", b"a\n1\n"))
     assert "several tables" in two.text
+    of_texts = picture_campaign(campaign.memberships.get().user, output_format="text")
+    assert "Choose Image under Layout" in send_files(owner_client, of_texts, picture, ("a.csv", table(1).encode())).text
     without = import_files(owner_client, campaign, ("a.csv", table(1).encode()))
     assert "no file was uploaded with the table" in str(without.problems)
 
