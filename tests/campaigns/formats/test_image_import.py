@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from PIL import Image
+from PIL import Image, ImageOps
 
 from campaigns.design_file import design_pieces
 from campaigns.forms.design_file import DesignFileForm
@@ -81,6 +81,15 @@ def test_a_picture_is_upright_over_white_and_not_too_large() -> None:
     assert normalise(file_of(Image.new("RGB", (9000, 2)))).height == 1
     exact = drawn(3)
     assert open_kept(normalise(file_of(exact)).webp).tobytes() == exact.tobytes(), "PNG is kept without loss"
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_is_turned_as_its_camera_was(orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    content = file_of(drawn(1), exif=exif)
+    upright = ImageOps.exif_transpose(Image.open(io.BytesIO(content)))
+    assert open_kept(normalise(content).webp).tobytes() == upright.tobytes()
 
 
 def test_sixteen_bits_and_cmyk_look_as_they_did() -> None:
