@@ -228,11 +228,12 @@ def served(webp: bytes, width: int, salt: bytes) -> bytes:
         x, y = (across % size[0]) & ~(_SPECKLE - 1), (down % size[1]) & ~(_SPECKLE - 1)
         pixels[y : y + _SPECKLE, x : x + _SPECKLE] += 2 if step % 2 else -2
     changed = Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
-    n_bytes = _length(size)
-    for quality in _QUALITIES:
-        made = _webp(changed, quality=quality, method=3)
-        if len(made) + _OVERHEAD <= n_bytes:
-            break
+    n_bytes, place = _length(size), 0
+    made = _webp(changed, quality=_QUALITIES[place], method=2)
+    while len(made) + _OVERHEAD > n_bytes and place < len(_QUALITIES) - 1:
+        step = 1 if len(made) < 2 * n_bytes else 3  # of noise, each attempt takes a second
+        place = min(place + step, len(_QUALITIES) - 1)
+        made = _webp(changed, quality=_QUALITIES[place], method=2)
     while len(made) + _OVERHEAD > n_bytes:
         n_bytes *= 2
     return _filled(made, size, n_bytes, salt)
