@@ -5,7 +5,7 @@ A protocol names its method. The parts of which a *study* of direct assessment i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -93,6 +93,10 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
     @abstractmethod
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> Data:
         """Return the responses of a file; raise TableError that lists everything wrong with it."""
+
+    def read_beside(self, columns: Sequence[str]) -> Collection[str]:
+        """Return the columns of a file that are read beside those of `names`, and are no groups; by default none."""
+        return ()
 
     @abstractmethod
     def analyse(

@@ -1,6 +1,6 @@
 """Votes between two systems: Bradley–Terry strengths with Davidson's ties, and what they rest on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.data.compared import ComparedPairs, pairs_of_votes
 from analysis.data.responses import rows_of
+from analysis.data.style import columns_of, find_style
 from analysis.data.votes import NAMES, VoteData, load_votes
 from analysis.methods import OF_TESTED, Progress, ResponseMethod, ResponsesFile, unwatched
 from analysis.methods.arena import SCORE, arena_section, rate_as_arenas
@@ -76,6 +77,10 @@ class Preference(ResponseMethod[VoteData]):
     def read(self, file: ResponsesFile, settings: AnalysisSettings) -> VoteData:
         """Return the votes of a file."""
         return load_votes(file.path, file.choices_for(settings))
+
+    def read_beside(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of style, which are of one of two outputs each."""
+        return columns_of(find_style(columns))
 
     def analyse(
         self, data: VoteData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False

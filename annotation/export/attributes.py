@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.export.style import OutputStyle, style_of
+from annotation.export.style import NO_STYLE, OutputStyle, style_of
 from annotation.models import Assignment, Invitation, Worker
 from annotation.worker_names import NameWorker
 from campaigns.contracts.attributes import DRAW_WEIGHT, plain_attribute
@@ -60,10 +60,11 @@ class ResponseAttributes(NamedTuple):
             yield *row, *of_outputs, *of_raters, *self.sources.get(row[source], no_source), *of_draw
 
 
-def attributes_of(campaign: Campaign) -> ResponseAttributes:
+def attributes_of(campaign: Campaign, *, has_style: bool = True) -> ResponseAttributes:
     """Return the attributes of a campaign's invited raters, sources and outputs, and what its assignments weigh.
 
-    Four queries, two more where HITs were drawn at random, one fewer of live chats.
+    `has_style`: whether texts of outputs are read for their style, which takes a while of many. Four queries, two more
+    where HITs were drawn at random, one fewer of live chats and without style.
     """
     invited = Invitation.objects.filter(campaign=campaign).exclude(attribute_values={}).select_related("worker")
     raters = [(each.worker, each.attribute_values) for each in invited]
@@ -78,7 +79,7 @@ def attributes_of(campaign: Campaign) -> ResponseAttributes:
         of_sources,
         {name: _cells(values, of_sources) for name, values in sources},
         weigh_draws(campaign, drawn.values_list(*DRAWN)) if is_drawn else {},
-        style_of(campaign),
+        style_of(campaign) if has_style else NO_STYLE,
     )
 
 

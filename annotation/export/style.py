@@ -33,10 +33,13 @@ class OutputStyle(NamedTuple):
         return tuple(cell for cells in zip(*found, strict=True) for cell in cells)
 
 
+NO_STYLE = OutputStyle((), {})
+
+
 def style_of(campaign: Campaign) -> OutputStyle:
     """Return the style of all outputs of a campaign; a query."""
     if campaign.is_live:
-        return OutputStyle((), {})
+        return NO_STYLE
     written = get_format(Screen.from_json(campaign.screen).output_format)
     outputs = Output.objects.filter(source__campaign=campaign).order_by()
     known = {

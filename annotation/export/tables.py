@@ -78,14 +78,14 @@ def list_tables(campaign: Campaign) -> list[str]:
     return [name for name in TABLES if name in filled]
 
 
-def table_of(campaign: Campaign, name: str) -> ResponseTable:
+def table_of(campaign: Campaign, name: str, *, has_style: bool = True) -> ResponseTable:
     """Return a table of a campaign, with the style of outputs and the attributes of invited raters and sources at its
     end. Four queries.
 
-    That of scores has those of single replies, if any are asked for.
+    That of scores has those of single replies, if any are asked for. `has_style`: as of `attributes_of`.
     """
     has_replies = name == SCORES and campaign.criteria.filter(scope=Scope.TURN).exists()
-    table, known = _REPLY_SCORES if has_replies else TABLES[name], attributes_of(campaign)
+    table, known = _REPLY_SCORES if has_replies else TABLES[name], attributes_of(campaign, has_style=has_style)
 
     def rows(
         campaign: Campaign, *, states: Collection[str] = FINISHED, names: NameWorker, workers: Workers = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from campaigns.design.style import STYLE_FEATURES
 from evalsite.lib.tables.errors import shorten
 
 MOST_ATTRIBUTES = 20
@@ -18,6 +19,9 @@ TAKEN_ATTRIBUTES = frozenset(
     }
 )
 """What attributes cannot be called, since it stands for something else in lists of raters and files of responses."""
+_OF_OUTPUTS = frozenset(
+    called.format(feature.replace("_", "")) for feature in STYLE_FEATURES for called in ("{}a", "{}b", "output{}")
+)
 DRAW_WEIGHT = "draw_weight"
 """The column with what answers weigh, because HITs were not drawn with equal probabilities."""
 OF_RATERS = "pool"
@@ -34,7 +38,7 @@ def problems_of_names(names: Sequence[str]) -> Iterator[tuple[str, str]]:
         elif len(name) > LONGEST_ATTRIBUTE:
             text = f"The column {shown} has a name of {len(name)} characters; at most {LONGEST_ATTRIBUTE} are possible."
             yield "attribute_name", f"{text} Shorten it."
-        elif plain[k] in TAKEN_ATTRIBUTES:
+        elif plain[k] in TAKEN_ATTRIBUTES | _OF_OUTPUTS:
             text = f"An attribute cannot be called {shown}: files of responses have something else there."
             yield "attribute_taken", f"{text} Give the column another name."
         elif plain[k] in plain[:k]:

@@ -2,10 +2,11 @@
 
 import re
 
-from campaigns.design.words import segment, unit_of
+from campaigns.design.words import Unit, segment, unit_of
 
 STYLE_FEATURES = ("words", "headings", "list_items", "bold", "code_blocks", "tables")
 """What is counted, the length first."""
+_NO_MARK = re.compile(r"[^\W_]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}([ \t]|$)")
 _LIST_ITEM = re.compile(r"[ \t]*([-*+]|\d{1,9}[.)])[ \t]+\S")
@@ -20,7 +21,8 @@ def count_words(text: str) -> int:
     >>> count_words("## Two words\\n\\n- and – three more")
     5
     """
-    return sum(any(map(str.isalnum, unit)) for unit in segment(text, unit_of(text)).units)
+    units = text.split() if unit_of(text) == Unit.WORD else segment(text, Unit.CLUSTER).units
+    return sum(1 for unit in units if _NO_MARK.search(unit))
 
 
 def count_style(text: str) -> dict[str, float]:

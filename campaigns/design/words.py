@@ -125,7 +125,7 @@ def unit_of(text: str) -> Unit:
     >>> unit_of("她在iPhone上看书"), unit_of("The sign 猫 means cat")
     (<Unit.CLUSTER: 'cluster'>, <Unit.WORD: 'word'>)
     """
-    if not _SPACELESS_CHAR.search(text):
+    if text.isascii() or not _SPACELESS_CHAR.search(text):
         return Unit.WORD
     n_spaceless = sum(unicodedata.category(char)[0] in "LMN" for char in _SPACELESS_CHAR.findall(text))
     n_words = len(_OTHER_WORD.findall(_SPACELESS_CHAR.sub(" ", text)))

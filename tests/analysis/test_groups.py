@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods.settings import from_json
+from analysis.methods.settings import from_json, from_protocol
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.templatetags.results import changes_since, setting, setting_name
 from analysis.web.services.runs import change_run
@@ -158,6 +158,14 @@ def test_one_press_compares_by_a_column_of_the_ratings(
     assert answer["Location"] == reverse("analysis:groups", args=[made.pk])
     assert (made.parent, made.settings) == (run, run.settings | {"groups": ["domain"]})
     assert SAID[0] in owner_client.get(answer["Location"]).text
+
+
+def test_columns_of_style_are_no_groups_of_votes(upload, start, owner_client: Client) -> None:
+    rows = [f"w{k % 4},s{k},x,y,{'ab'[k % 3 % 2]},{k},{2 * k},{k % 2}" for k in range(40)]
+    content = "\n".join(["worker,source,system_a,system_b,winner,words_a,words_b,domain", *rows])
+    run = start(upload(content.encode(), name="votes.csv"), from_protocol("preference"))
+    text = owner_client.get(reverse("analysis:groups", args=[run.pk])).text
+    assert 'name="groups" value="domain"' in text and "words_a" not in text
 
 
 def test_ratings_without_groups_say_where_such_come_from(upload, start, owner_client: Client) -> None:

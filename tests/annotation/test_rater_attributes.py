@@ -122,6 +122,7 @@ def test_a_list_from_excel_in_windows_1252_is_shown_with_them_and_then_taken(
     [
         ("name,Score\nAda,3", ["attribute_taken"], "An attribute cannot be called “Score”"),
         ("name,rated at\nAda,3", ["attribute_taken"], "Give the column another name."),
+        ("name,Output words\nAda,3", ["attribute_taken"], "Give the column another name."),
         ("name,pool,Pool\nAda,a,b", ["attribute_twice"], "“Pool” is there twice"),
         ("name,--\nAda,a", ["attribute_name"], "“--” of an attribute has no letter or digit"),
         (f"name,{'x' * 51}\nAda,a", ["attribute_name"], "at most 50 are possible"),

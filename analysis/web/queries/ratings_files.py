@@ -258,6 +258,7 @@ def group_columns(ratings_file: RatingsFile, method: ResponseMethod[Any]) -> lis
     """Return the columns of a ratings file that have no other use: systems may be compared by their groups."""
     used = set(columns_of(ratings_file.mapping)) - {ratings_file.mapping.get("pool")}
     used |= set(find_columns(ratings_file.columns, method.names).values())
+    used |= set(method.read_beside(ratings_file.columns))
     return [name for name in ratings_file.columns if name and name not in used]
 
 

@@ -236,7 +236,7 @@ def _tested(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) 
     """Return p of the worker test and what was compared, by worker, of those whose answers the method reads."""
     method = get_method(settings.method)
     with tempfile.NamedTemporaryFile(prefix="workers-") as copy:
-        table = table_of(campaign, method.table)
+        table = table_of(campaign, method.table, has_style=False)
         if not write_responses(copy, campaign, table, names=lambda worker: str(worker.pk), workers=workers):
             return {}
         judged = method.judge(method.read(ResponsesFile(Path(copy.name)), settings), settings)

@@ -237,7 +237,7 @@ def show_groups(request: SignedInRequest, found: AnalysisRun, error: DomainError
     context = result_context(found, _GROUPS) | {"error": error}
     if context["sections"] or found.share_token or not context["can_change"]:
         return show_sections(request, found, _GROUPS)
-    context["offered"] = queries.list_offered_groups(found.ratings_file, method_of({"settings": found.settings}))
+    context["offered"] = queries.list_offered_groups(found.ratings_file, method_of(found.settings))
     return render_form(request, "analysis/groups.html", context, is_refused=error is not None)
 
 
