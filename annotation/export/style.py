@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from campaigns.contracts.protocol import Screen
+from campaigns.design.style import STYLE_FEATURES
 from campaigns.formats import get_format
 from campaigns.models import Campaign, Output
 
@@ -21,8 +22,9 @@ class OutputStyle(NamedTuple):
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns beside a table's: `words_a`, `words_b` … of two systems, `output_words` … of one."""
-        if "system_a" in columns:
-            return tuple(f"{feature}_{side}" for feature in self.features for side in "ab")
+        if "system_a" in columns:  # a name that files do not have elsewhere says that it is style
+            named = [each if each in STYLE_FEATURES else f"style_{each}" for each in self.features]
+            return tuple(f"{feature}_{side}" for feature in named for side in "ab")
         return tuple(map(_OF_OUTPUT.format, self.features)) if "system" in columns else ()
 
     def cells(self, columns: Sequence[str], source: str, row: tuple[Any, ...]) -> tuple[str, ...]:

@@ -10,8 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.data.rankings import load_best_worst, load_rankings
+from analysis.data.style import find_style
 from analysis.data.votes import load_votes
 from annotation.export.comparisons import CHOICE_COLUMNS, MOST_CHOSEN_FROM, VOTE_COLUMNS
+from annotation.export.style import OutputStyle
 from annotation.export.tables import TABLES, table_of
 from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import finish_assignment, start_assignment
@@ -103,6 +105,9 @@ def test_tables_say_how_long_outputs_are_by_their_format(owner: User, tmp_path: 
         csv.writer(stream).writerows([table.columns, *rows])
     assert {name: values.tolist() for name, values in load_votes(path).style.items()} == {"words": [[0, 1], [2, 3]]}
 
+    of_other_format = OutputStyle(("words", "lines"), {}).names(VOTE_COLUMNS)
+    assert of_other_format == ("words_a", "words_b", "style_lines_a", "style_lines_b")
+    assert list(find_style(of_other_format)) == ["words", "lines"]
     columns, rankings = table_of(campaign, "rankings")
     assert columns[-1] == "output_words" and list(rankings(campaign, names=hashed_name)) == []
     assert table_of(campaign, "choices").columns == CHOICE_COLUMNS
