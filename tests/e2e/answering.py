@@ -268,16 +268,6 @@ class Ways(NamedTuple):
     touch: Callable[[Page, Locator, int], None]
 
 
-def _pick(page: Page, question: Locator, n: int) -> None:
-    """Choose from a list, as browsers offer it to mice and fingers."""
-    question.locator("select").select_option(index=1 + n % 2)
-
-
-def _pick_by_keys(page: Page, question: Locator, n: int) -> None:
-    question.locator("select").focus()
-    page.keyboard.press("ArrowDown")
-
-
 WAYS: Mapping[str, Ways] = {
     "slider": Ways(_slide_by_mouse, _slide_by_keys, _slide_by_touch),
     "scale": Ways(_choose_by_mouse, _choose_by_keys, _choose_by_touch),
@@ -289,7 +279,6 @@ WAYS: Mapping[str, Ways] = {
     "spans": Ways(_mark_by_mouse, _mark_by_keys, _mark_by_touch),
     "edit": Ways(_edit_by_mouse, _edit_by_keys, _edit_by_touch),
     "best_worst": Ways(_extremes_by_mouse, _extremes_by_keys, _extremes_by_touch),
-    "step": Ways(_pick, _pick_by_keys, _pick),
     "ranking": Ways(_rank_by_mouse, _rank_by_keys, _rank_by_touch),
 }
 """By response kind."""

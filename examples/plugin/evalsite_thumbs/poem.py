@@ -29,8 +29,3 @@ class Poem(ContentFormat):
     def html(cls, text: str) -> str:
         """Return the lines as a list; an empty one divides stanzas."""
         return f'<ol class="poem">{"".join(f"<li>{escape(line)}</li>" for line in text.splitlines())}</ol>'
-
-    @classmethod
-    def seconds(cls, value: str) -> float:
-        """Return twice the time of prose."""
-        return 2 * super().seconds(value)
