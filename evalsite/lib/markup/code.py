@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-_LONGEST, _LONGEST_LINE = 20_000, 2_000
+# Lexers that take quadratic time take no more than half a second for so much; those of C do for space alone, too.
+_LONGEST, _LONGEST_LINE = 6_000, 2_000
+_MUCH_SPACE = re.compile(r"\s{100}")
 # By the names that people write behind ```. Others are shown without colours: what each lexer of the library does with
 # hostile text nobody knows.
 _LANGUAGES = frozenset(
     str.split(
         "bash c c++ cpp cs csharp css diff docker dockerfile go golang haskell html ini java javascript js "
-        "json jsx julia kotlin latex lua makefile matlab perl php powershell py python python3 r rb ruby rs "
+        "json jsx julia kotlin latex lua matlab perl php powershell py python python3 r rb ruby rs "
         "rust scala sh shell sql swift tex toml ts typescript xml yaml yml zsh"
     )
 )
+# Whose own lexers take seconds for a screen of words, so that another marks what they have in common.
+_LEXERS = dict.fromkeys(("java", "cs", "csharp"), "javascript")
 _SHEBANG = re.compile(r"#!\S*?(?:env\s+)?(\w+?)[\d.]*\s*$")
 _CLASSES = {
     "Token.Keyword": "k",
@@ -53,7 +57,12 @@ def language_of_shebang(code: str) -> str:
 def mark_code(code: str, language: str) -> list[str]:
     """Return the lines of code as HTML. Code that is very long, or in a language that is not known, is not marked."""
     lines = code.split("\n")
-    if not known_language(language) or len(code) > _LONGEST or max(map(len, lines)) > _LONGEST_LINE:
+    if (
+        not known_language(language)
+        or len(code) > _LONGEST
+        or max(map(len, lines)) > _LONGEST_LINE
+        or _MUCH_SPACE.search(code)
+    ):
         return [escape(line) for line in lines]
     marked = [""]
     for kind, value in _lexer(known_language(language)).get_tokens(code):
@@ -71,7 +80,7 @@ def mark_code(code: str, language: str) -> list[str]:
 def _lexer(language: str) -> "Lexer":
     from pygments.lexers import get_lexer_by_name
 
-    return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    return get_lexer_by_name(_LEXERS.get(language, language), stripnl=False, ensurenl=False)
 
 
 @lru_cache(maxsize=512)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 # Characters of code that are marked in one text, and of formulas that are converted.
-_MOST_CODE, _MOST_FORMULAS = 20_000, 20_000
+_MOST_CODE, _MOST_FORMULAS = 12_000, 20_000
 _LONGEST_BLOCK = 60  # lines of a formula
 _BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
 _CLOSED_BY = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}

@@ -10,6 +10,7 @@ from campaigns.formats.code import Code, Difference
 from campaigns.formats.html import Html
 from campaigns.formats.json_tree import JsonTree
 from evalsite.lib.errors import DomainError
+from evalsite.lib.markup.code import mark_code
 
 CODE = """```python
 def area(width, height):
@@ -131,3 +132,9 @@ def test_what_cannot_be_shown_is_refused_with_its_place(format: type[ContentForm
     with pytest.raises(DomainError, match=why) as refused:
         format.read(text, is_output=True)
     assert refused.value.code == f"bad_{format.slug}" and not refused.value.message.endswith(".")
+
+
+def test_code_that_is_long_or_mostly_space_has_no_colours() -> None:
+    for code in ("import os\n" * 700, "import os" + "\n" * 200):
+        assert "<span class" not in "".join(mark_code(code, "python"))
+    assert '<span class="k">public</span>' in "".join(mark_code("public class A { int x = 1; }", "java"))
