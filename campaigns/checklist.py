@@ -285,14 +285,14 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
         return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
     if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not _turn_of(campaign)):
         return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
+    if kind.marks_text and get_format(Screen.from_json(campaign.screen).output_format).takes_files:
+        return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."
     if (kind.marks_text or kind.is_of_text) and not kind.needs_turns and not _has_texts(campaign):
         return f"“{criterion.name}” is about a text, and outputs have several. Have it answered otherwise."
     if kind.needs_turns and criterion.scope == Scope.TURN:
         return f"“{criterion.name}” is about all replies or steps of an output: have it asked of each output."
     if kind.is_of_text and campaign.is_live:
         return f"“{criterion.name}” is about the text of an output, and chats have none. Have it answered otherwise."
-    if kind.marks_text and get_format(Screen.from_json(campaign.screen).output_format).takes_files:
-        return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."
     if kind.is_of_text and criterion.scope != Scope.OUTPUT and campaign.page_kind != PageKind.OUTPUT:
         return f"“{criterion.name}” is about the text of one output: have it asked of each output."
     if not (compared := kind.compares):

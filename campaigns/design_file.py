@@ -164,7 +164,10 @@ def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:
         return
     yield f'{text.removesuffix("}").rstrip()},\n "sources": ['
     for n, source in enumerate(list_sources(campaign).iterator(_CHUNK)):
-        row = _values(source) | {"outputs": {each.system.name: each.text for each in source.outputs.all()}}
+        outputs = list(source.outputs.all())
+        row = _values(source) | {"outputs": {each.system.name: each.text for each in outputs}}
+        if degraded := {each.system.name: each.degraded for each in outputs if each.degraded}:
+            row["degraded"] = degraded
         yield f"{',' if n else ''}\n  {json.dumps(row, ensure_ascii=False)}"
     yield "\n ]\n}\n"
 

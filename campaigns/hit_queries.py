@@ -43,7 +43,8 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
     columns = ("name", "pk", "document", "place", *(["fields"] if with_texts else []))
     sources: list[Any] = sorted(campaign.sources.values_list(*columns), key=lambda row: row[0])
     texts: list[str] = []
-    keys = _read_outputs(campaign, texts if with_texts else None)
+    degraded: list[str] = []
+    keys = _read_outputs(campaign, (texts, degraded) if with_texts else None)
     family, degraded_id = None, None
     if campaign.is_live:
         is_ordinary = np.isin(keys[:, 2], [row[1] for row in systems])
@@ -66,7 +67,12 @@ def read_build_inputs(campaign: Campaign, *, with_texts: bool = True, mix: Mix |
         source=source[order],
         system=system[order],
         output_ids=keys[order, 0],
-        texts=_texts(screen, [row[4] for row in sources], [texts[k] for k in order.tolist()] if texts else [])
+        texts=_texts(
+            screen,
+            [row[4] for row in sources],
+            [texts[k] for k in order.tolist()] if texts else [],
+            [degraded[k] for k in order.tolist()] if texts and any(degraded) else [],
+        )
         if with_texts
         else None,
         format=get_format(screen.output_format),
@@ -89,15 +95,16 @@ def _places_of(sources: list[Any], source: NDArray[np.int64]) -> dict[str, NDArr
     return {"document": document[source], "place": place[source]}
 
 
-def _read_outputs(campaign: Campaign, texts: list[str] | None) -> NDArray[np.int64]:
-    """Return the keys of each output, its source and its system; append its text to `texts`, if given."""
-    columns = ["pk", "source_id", "system_id"] + (["text"] if texts is not None else [])
+def _read_outputs(campaign: Campaign, texts: tuple[list[str], list[str]] | None) -> NDArray[np.int64]:
+    """Return the keys of each output, its source and its system; append its text and its degraded version, if given."""
+    columns = ["pk", "source_id", "system_id"] + (["text", "degraded"] if texts is not None else [])
     rows = Output.objects.filter(source__campaign=campaign).order_by().values_list(*columns)
     keys: list[int] = []
     for row in rows.iterator(chunk_size=_CHUNK):
         keys += row[:3]
         if texts is not None:
-            texts.append(row[3])
+            texts[0].append(row[3])
+            texts[1].append(row[4])
     return np.array(keys, dtype=np.int64).reshape(-1, 3)
 
 
@@ -111,13 +118,12 @@ def _label(screen: Screen, name: str) -> str:
     return next((field.label for field in screen.fields if field.name == name), name)
 
 
-def _texts(screen: Screen, fields: list[dict[str, str]], outputs: list[str]) -> Texts:
+def _texts(screen: Screen, fields: list[dict[str, str]], outputs: list[str], degraded: list[str]) -> Texts:
     def texts_of(name: str) -> list[str]:
         return [str(each.get(name) or "") for each in fields]
 
-    return Texts(
-        outputs, texts_of(screen.reference_field), texts_of(screen.donor_field) if screen.donor_field else None
-    )
+    donors = texts_of(screen.donor_field) if screen.donor_field else None
+    return Texts(outputs, texts_of(screen.reference_field), donors, degraded)
 
 
 def get_estimate(campaign: Campaign) -> BuildEstimate:

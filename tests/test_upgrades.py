@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ from analysis.results.stored import current
 
 ROOT = Path(settings.BASE_DIR)
 INSTALLATIONS = Path(__file__).parent / "data" / "installations"
-# What is analysed anew, in the folder that is EVALSITE_DATA; the ratings of the snapshot must be the same bytes, too.
+# What is analysed anew, in the folder that is EVALSITE_DATA; the snapshot has what the one of before had, and what has
+# been added to exports since.
 ANALYSE = """
+import csv
 from django.db import transaction
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.web.services.campaigns import analyse_campaign
@@ -27,10 +31,15 @@ from annotation.models import Response
 from campaigns.models import Campaign, Criterion
 
 campaign = Campaign.objects.get(name="Example: answers to questions")
-n_files = RatingsFile.objects.count()
+def rows_of(file):
+    with open(file.file.path, newline="") as lines:
+        return list(csv.DictReader(lines))
+
+[before] = map(rows_of, RatingsFile.objects.filter(campaign=campaign))
 run = analyse_campaign(campaign=campaign)
-assert run.report is not None, "the settings of the analysis differ"
-assert RatingsFile.objects.count() == n_files, "the ratings differ"
+now = rows_of(run.ratings_file)
+assert [{name: row[name] for name in before[0]} for row in now] == before, "the ratings differ"
+assert now[0].keys() - before[0].keys() <= {"output_words"}
 run.report = None
 execute_run(run=run, on_stage=lambda stage: None, saving=transaction.atomic)
 print(run.folder, Response.objects.count(), sorted(set(Criterion.objects.values_list("response", "scope"))))
@@ -88,7 +97,10 @@ def test_every_earlier_release_has_an_installation_to_upgrade() -> None:
 
 @pytest.mark.parametrize("backup", sorted(INSTALLATIONS.glob("v*.zip")), ids=lambda path: path.stem)
 def test_installations_of_releases_are_upgraded(backup: Path, tmp_path: Path) -> None:
-    restored(backup, tmp_path)
+    folder = restored(backup, tmp_path)
+    with closing(sqlite3.connect(folder / "db.sqlite3")) as database:
+        assert database.execute("SELECT DISTINCT degraded FROM campaigns_output").fetchall() == [("",)]
+        assert database.execute("SELECT count(*) FROM campaigns_storedfile").fetchall() == [(0,)]
 
 
 def holds(report: object, before: object) -> bool:

@@ -346,8 +346,7 @@ def _solve_outer(model: _Model, outer: _Outer, residual: float, values: Floats) 
 
 def _at(model: _Model, variance: Floats) -> _State:
     """Return likelihood, its gradient and average information at these variances."""
-    from scipy.linalg import cho_factor
-    from scipy.linalg.lapack import dpotri
+    from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse import csr_array
 
     residual = float(variance[4])
@@ -366,8 +365,7 @@ def _at(model: _Model, variance: Floats) -> _State:
             log_prior += (own.stop - own.start) * np.log(each)
     precision[np.diag_indices_from(precision)] += ridge
     factor = cho_factor(precision, lower=True)
-    inverse: Floats = np.tril(dpotri(factor[0], lower=1)[0])
-    inverse += np.tril(inverse, -1).T
+    inverse: Floats = cho_solve(factor, np.eye(precision.shape[0]))
 
     def solve(values: Floats) -> tuple[Floats, Floats]:
         """Return P values and the solution of the effects."""

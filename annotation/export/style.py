@@ -48,4 +48,4 @@ def style_of(campaign: Campaign) -> OutputStyle:
         (source, system): tuple(f"{count:g}" for count in written.style_of(text).values())
         for source, system, text in outputs.values_list("source__name", "system__name", "text").iterator()
     }
-    return OutputStyle(tuple(written.style_of("")), known)
+    return OutputStyle(written.counted, known)

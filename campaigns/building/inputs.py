@@ -19,12 +19,14 @@ class Texts:
 
     `outputs` has one text for each output. The others have one for each source, empty where it has none: `references`
     what a reference item shows, `donors` what gives words to degraded items of other sources; `donors` is None where
-    other sources' outputs do so.
+    other sources' outputs do so. `degraded`: of each output what takes its place in degraded items, "" where the format
+    makes that; empty where no output has one.
     """
 
     outputs: list[str]
     references: list[str]
     donors: list[str] | None
+    degraded: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,7 @@
 """The plan of a campaign's HITs, made of what they follow from."""
 
+from itertools import repeat
+
 import numpy as np
 
 from campaigns.building.inputs import BuildInputs
@@ -67,7 +69,9 @@ def _plan_live_pages(inputs: BuildInputs) -> HitPlan:
 def _is_degradable(inputs: BuildInputs) -> Mask:
     """Return which outputs have anything to replace by other words."""
     assert inputs.texts
-    return np.array([bool(inputs.format.parts(text)) for text in inputs.texts.outputs], dtype=bool)
+    given = inputs.texts.degraded or repeat("")
+    found = (bool(worse or inputs.format.parts(text)) for text, worse in zip(inputs.texts.outputs, given, strict=False))
+    return np.fromiter(found, dtype=bool, count=len(inputs.texts.outputs))
 
 
 def _check_size(inputs: BuildInputs) -> None:

@@ -102,8 +102,10 @@ def write_texts(
 
 
 def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator, files: Files | None) -> str:
-    """Return an output as its format makes it worse, with texts of other sources."""
+    """Return an output as somebody has made it worse, or else its format does, with texts of other sources."""
     assert inputs.texts
+    if inputs.texts.degraded and (given := inputs.texts.degraded[output]):
+        return given
     text, source = inputs.texts.outputs[output], int(inputs.source[output])
     about = f"Output of “{inputs.system_names[inputs.system[output]]}” for source “{inputs.source_names[source]}”"
 

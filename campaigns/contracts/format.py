@@ -117,9 +117,9 @@ class ContentFormat:
     which are read as their JSON. `has_parts`: it is made of several texts, each of which gives words to degraded
     outputs. `n_words`: how long one is taken to be that nobody has seen yet. `lengths`: of the runs of words that are
     replaced; `degraded` says, after “a degraded output has”, what else. `spans`: what marked characters count in.
-    `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a text, it may be at most, since
-    what is folded and not drawn costs less. `style`, `script`: static files of its own, which only pages that show it
-    load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
+    `counted`: what `style_of` says. `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a
+    text, it may be at most, since what is folded and not drawn costs less. `style`, `script`: static files of its own,
+    which only pages that show it load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
 
     Of a format that `takes_files` a value names a file. A cell has the name of a file that was uploaded with the table
     (`owns`, `read_file`), and each worker is `served` another file of the same look, in one of the `widths`.
@@ -140,6 +140,7 @@ class ContentFormat:
     lengths: ClassVar[RunLengths] = STEPS_TO_20
     degraded: ClassVar[str] = "a run of words replaced by words of another text"
     spans: ClassVar[str] = "characters of the text as it is written"
+    counted: ClassVar[tuple[str, ...]] = ("words",)
     turn: ClassVar[str] = ""
     times_as_long: ClassVar[int] = 1
     style: ClassVar[str] = ""
@@ -230,7 +231,7 @@ class ContentFormat:
 
     @classmethod
     def style_of(cls, value: str) -> dict[str, float]:
-        """Return how long a value is and how it is set, by the names in `design.style`: the same names of each value.
+        """Return how long a value is and how it is set, by the names in `counted`.
 
         Votes are adjusted for it, and systems compared by its groups.
         """

@@ -55,6 +55,7 @@ class Image(ContentFormat):
         "column <code>image</code>, for workers who do not see them."
     )
     takes_files = True
+    counted = ()
     widths = (240, 328, 480, 720, 960, 1440, 2048)
 
     @classmethod

@@ -4,7 +4,7 @@ from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.code_lines import worsen_lines
 from campaigns.design.errors import DesignError
 from campaigns.design.prose import degrade_stretches, without_marks
-from campaigns.design.style import count_style
+from campaigns.design.style import STYLE_FEATURES, count_style
 from evalsite.lib.errors import DomainError
 from evalsite.lib.markup.cleaning import LONGEST, folded
 from evalsite.lib.markup.markdown import lines_of_code, prose_in, structure_of, to_html, words_of
@@ -21,6 +21,7 @@ class Markdown(ContentFormat):
     n_words = 150
     degraded = "a run of words replaced by words of another text, its code, formulas and tables as they were"
     spans = "characters of the Markdown as it is written"
+    counted = STYLE_FEATURES
     style = "css/rate_formats.css"
 
     @classmethod

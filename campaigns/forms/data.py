@@ -13,6 +13,7 @@ from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
     ALTERNATIVE,
     ATTRIBUTE,
+    DEGRADED,
     DOCUMENT,
     FIELD,
     NEW_FIELD,
@@ -134,6 +135,7 @@ class ColumnsForm(forms.Form):
 
 def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
     """Return what a column may be used for, as choices of a select."""
+    long = [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]
     takes_files = any(get_format(slug).takes_files for slug in screen.formats)
     fields = [
         (FIELD + field.name, field.label if field.is_required else f"{field.label} (optional)")
@@ -152,7 +154,7 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
                 *([(ALTERNATIVE, "Alternative text of NAME, in NAME_alt")] if takes_files else []),
             ],
         ),
-        ("One output a row", [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]),
+        ("One output a row", [*long, (DEGRADED, "The same output, degraded by you")]),
         ("One source a row", [(SYSTEM_OUTPUT, f"One system's outputs ({screen.output_label})")]),
     ]
 

@@ -30,7 +30,17 @@ from campaigns.forms.partial import PartialForm
 from campaigns.forms.screen import ScreenForm
 from campaigns.forms.settings import ChatForm, InstructionsForm, SettingsForm
 from campaigns.importing.contents import Contents
-from campaigns.importing.layout import ATTRIBUTE, DOCUMENT, FIELD, OUTPUT, SOURCE, SYSTEM, FileLayout, check_layout
+from campaigns.importing.layout import (
+    ATTRIBUTE,
+    DEGRADED,
+    DOCUMENT,
+    FIELD,
+    OUTPUT,
+    SOURCE,
+    SYSTEM,
+    FileLayout,
+    check_layout,
+)
 from campaigns.importing.tables import MAX_SYSTEMS, read_contents
 from campaigns.methods import methods
 from campaigns.models import Campaign, Chatbot, Criterion, System
@@ -52,8 +62,8 @@ _MOST_VALUES = 4_000_000
 _MOST_LEVELS = 20
 _LONGEST_FIELD = 100
 # Columns of the table of outputs; attributes have their own names.
-_SOURCE, _DOCUMENT, _SYSTEM, _OUTPUT, _FIELD = (
-    f"design:{role}" for role in ("source", "document", "system", "output", "field:")
+_SOURCE, _DOCUMENT, _SYSTEM, _OUTPUT, _DEGRADED, _FIELD = (
+    f"design:{role}" for role in ("source", "document", "system", "output", "degraded", "field:")
 )
 _KEYS = {"format", "version", "written_by", "campaign", "criteria", "systems", "chatbots", "dialogues", "sources"}
 _LIST, _OBJECT = "write a list, in brackets", "write an object, in braces"
@@ -104,6 +114,7 @@ class _SourceInFile:
     outputs: dict[str, str]
     attribute_values: dict[str, str] = field(default_factory=dict)
     document: str = ""
+    degraded: dict[str, str] = field(default_factory=dict)
 
 
 class _Reader:
@@ -333,7 +344,7 @@ class _Reader:
         # What is required may have been changed after the outputs had come.
         screen = replace(screen, fields=tuple(replace(each, is_required=False) for each in screen.fields))
         attributes = dict.fromkeys(name for source in sources for name in source.attribute_values)
-        roles = {_SOURCE: SOURCE, _DOCUMENT: DOCUMENT, _SYSTEM: SYSTEM, _OUTPUT: OUTPUT}
+        roles = {_SOURCE: SOURCE, _DOCUMENT: DOCUMENT, _SYSTEM: SYSTEM, _OUTPUT: OUTPUT, _DEGRADED: DEGRADED}
         roles |= {_FIELD + name: FIELD + name for name in screen.field_names} | dict.fromkeys(attributes, ATTRIBUTE)
         with NamedTemporaryFile("w", prefix="outputs-", suffix=".jsonl", encoding="utf-8") as table:
             for source in sources:
@@ -341,7 +352,8 @@ class _Reader:
                 cells |= {_FIELD + name: source.fields.get(name, "") for name in screen.field_names}
                 cells |= {name: source.attribute_values.get(name, "") for name in attributes}
                 for system, text in source.outputs.items():
-                    table.write(json.dumps(cells | {_SYSTEM: system, _OUTPUT: text}, ensure_ascii=False) + "\n")
+                    own = {_SYSTEM: system, _OUTPUT: text, _DEGRADED: source.degraded.get(system, "")}
+                    table.write(json.dumps(cells | own, ensure_ascii=False) + "\n")
             table.flush()
             layout = FileLayout("jsonl", tuple(roles), roles)
             try:

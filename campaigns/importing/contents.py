@@ -70,7 +70,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Contents:
-    """Sources and outputs. Output i is `texts[i]`, of system `system[i]` for source `source[i]`."""
+    """Sources and outputs. Output i is `texts[i]`, of system `system[i]` for source `source[i]`.
+
+    `degraded`: a degraded version of each output that somebody has made, "" where there is none; empty without any.
+    """
 
     sources: list[SourceText]
     systems: list[str]
@@ -78,6 +81,7 @@ class Contents:
     system: Codes
     texts: list[str]
     notices: tuple[Notice, ...] = ()
+    degraded: Sequence[str] = ()
 
     def outputs(self) -> Iterator[tuple[int, int, str]]:
         """Yield source, system and text of each output, in the order of the file."""

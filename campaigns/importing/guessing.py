@@ -7,6 +7,7 @@ from campaigns.contracts.protocol import Field, Screen, Written
 from campaigns.formats import get_format
 from campaigns.importing.layout import (
     ALTERNATIVE,
+    DEGRADED,
     DOCUMENT,
     FIELD,
     OUTPUT,
@@ -108,6 +109,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
         free = [column for column in free if column not in roles]
     if is_long:
         _take(free, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))
+        _take(free, roles, DEGRADED, ("degraded", "degraded_output", "degraded_text"))
     for each in screen.fields:
         if FIELD + each.name not in roles.values():
             _take(free, roles, FIELD + each.name, (each.label, *_FIELDS.get(each.name, ())))

@@ -15,7 +15,7 @@ MAX_COLUMNS = 300
 
 # What a column may be used for; a role of one field is `FIELD` and the field's name.
 SOURCE, SYSTEM, OUTPUT, SYSTEM_OUTPUT, NEW_FIELD, FIELD = "source", "system", "output", "system-output", "new", "field:"
-DOCUMENT, ATTRIBUTE, ALTERNATIVE = "document", "attribute", "alt"
+DOCUMENT, ATTRIBUTE, ALTERNATIVE, DEGRADED = "document", "attribute", "alt", "degraded"
 # `image_alt` describes what the column `image` holds.
 _ALTERNATIVE = re.compile(r"(.+?)[\s_.-]*alt(?:ernative)?(?:[\s_-]*text)?", re.IGNORECASE)
 
@@ -82,6 +82,11 @@ class FileLayout:
     def output(self) -> str:
         """The column of outputs, in long form."""
         return self._column_of(OUTPUT)
+
+    @property
+    def degraded(self) -> str:
+        """The column of degraded outputs that somebody has made, in long form, or ""."""
+        return self._column_of(DEGRADED)
 
     @property
     def systems(self) -> dict[str, str]:
@@ -183,7 +188,7 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
 
     `is_open`: new fields are allowed. Required fields may be missing: sources that are there already have them.
     """
-    allowed = {"", SOURCE, DOCUMENT, ATTRIBUTE, ALTERNATIVE, SYSTEM, OUTPUT, SYSTEM_OUTPUT}
+    allowed = {"", SOURCE, DOCUMENT, ATTRIBUTE, ALTERNATIVE, SYSTEM, OUTPUT, DEGRADED, SYSTEM_OUTPUT}
     allowed |= {FIELD + name for name in screen.field_names}
     if is_open:
         allowed.add(NEW_FIELD)
@@ -210,6 +215,8 @@ def check_layout(layout: FileLayout, screen: Screen, *, is_open: bool) -> None:
 
 
 def _check_wide(layout: FileLayout) -> None:
+    if layout.degraded:
+        raise _bad("Degraded outputs need a row for each output: choose the columns of systems and of outputs.")
     if layout.system or layout.output:
         raise _bad(
             "Choose one: a column of systems and a column of outputs (one output a row), or columns that each hold "

@@ -3,7 +3,7 @@
 Every bad cell is named, by row and column; nothing is returned of a file in which anything is wrong.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def read_contents(
     fields are. Where one id is in several documents, sources are called `document:id`.
     """
     problems = CellProblems()
-    outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output]
+    outputs = list(layout.systems) if layout.shape == "wide" else [layout.system, layout.output, layout.degraded]
     of_sources = (layout.source, layout.document, *layout.fields(screen).values(), *layout.attributes)
     wanted = [column for column in (*of_sources, *outputs) if column]
     formats = _formats(layout, screen)
@@ -124,7 +124,7 @@ def _formats(layout: FileLayout, screen: Screen) -> dict[str, _Formatted]:
     """Return what each column of fields and outputs holds."""
     fields = {each.name: each for each in layout.extended(screen).fields}
     of_fields = {column: fields[name] for name, column in layout.fields(screen).items() if name in fields}
-    outputs = layout.systems if layout.shape == "wide" else [layout.output]
+    outputs = layout.systems if layout.shape == "wide" else [layout.output, layout.degraded]
     output = _Formatted(get_format(screen.output_format), screen.output_label, is_output=True)
     found = {
         column: _Formatted(get_format(each.format), each.label, is_output=False) for column, each in of_fields.items()
@@ -151,6 +151,7 @@ class _Outputs:
     system: Codes
     texts: list[str]
     row: Codes
+    degraded: Sequence[str] = ()
 
 
 class _Reader:
@@ -170,9 +171,9 @@ class _Reader:
     def check_lengths(self, longest: int) -> None:
         """Add a problem for each text with more characters."""
         labels = {self._fields[each.name]: each.label for each in self._screen.fields if each.name in self._fields}
-        outputs = self._layout.systems if self._layout.shape == "wide" else [self._layout.output]
+        outputs = self._layout.systems if self._layout.shape == "wide" else [self._layout.output, self._layout.degraded]
         formats = _formats(self._layout, self._screen)
-        for name, label in (labels | dict.fromkeys(outputs, "output")).items():
+        for name, label in (labels | dict.fromkeys(filter(None, outputs), "output")).items():
             column = self._table.text[name]
             lengths = np.array([len(text) for text in column.labels])[column.codes]
             times = formats[name].format.times_as_long
@@ -204,6 +205,7 @@ class _Reader:
             source=outputs.source,
             system=outputs.system,
             texts=outputs.texts,
+            degraded=outputs.degraded,
             notices=(*(Notice(each.code, each.message) for each in self._table.warnings), *self._notices),
         )
 
@@ -353,7 +355,23 @@ class _Reader:
             system=system,
             texts=[texts.labels[code] for code in texts.codes],
             row=np.arange(self._table.n_rows),
+            degraded=self._degraded(texts),
         )
+
+    def _degraded(self, texts: TextColumn) -> list[str]:
+        """Return the degraded version of each output, "" where there is none; add a problem for each that is none."""
+        if not (name := self._layout.degraded):
+            return []
+        column = self._table.text[name]
+        found = [column.labels[code] for code in column.codes]
+        same = [row for row, text in enumerate(found) if text and text == texts.labels[texts.codes[row]]]
+        self._problems.add(
+            np.array(same, np.int64),
+            name,
+            "same_degraded",
+            lambda row, _: "the degraded output is the output itself. Make it worse, or leave the cell empty.",
+        )
+        return found
 
     def _wide_outputs(self, sources: _Sources) -> _Outputs:
         again = np.flatnonzero(sources.first[sources.of_row] != np.arange(self._table.n_rows))

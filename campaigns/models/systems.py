@@ -110,11 +110,15 @@ class Source(models.Model):
 
 
 class Output(models.Model):
-    """One system's text for one source. A chatbot has one for the source `CHAT`, empty: what it says is in chats."""
+    """One system's text for one source. A chatbot has one for the source `CHAT`, empty: what it says is in chats.
+
+    `degraded` takes its place in degraded items, where somebody has made one.
+    """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="outputs")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="outputs")
     text = models.TextField()
+    degraded = models.TextField("degraded version, as somebody made it", blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["pk"]

@@ -4,6 +4,7 @@ Each is called inside a transaction that holds the campaign's lock.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 
 from django.db import transaction
 from django.db.models import Max
@@ -45,16 +46,21 @@ def add_contents(
     system_ids = _add_systems(campaign, contents.systems)
     if human is not None:
         _mark_human(campaign, human)
-    insert_rows(Output, ("source_id", "system_id", "text"), _output_rows(contents, source_ids, system_ids, on_progress))
+    insert_rows(
+        Output,
+        ("source_id", "system_id", "text", "degraded"),
+        _output_rows(contents, source_ids, system_ids, on_progress),
+    )
 
 
 def _output_rows(
     contents: Contents, source_ids: Sequence[int], system_ids: Sequence[int], on_progress: OnProgress
-) -> Iterator[tuple[int, int, str]]:
-    for n_done, (source, system, text) in enumerate(contents.outputs()):
+) -> Iterator[tuple[int, int, str, str]]:
+    degraded = contents.degraded or repeat("")
+    for n_done, ((source, system, text), worse) in enumerate(zip(contents.outputs(), degraded, strict=False)):
         if n_done % _CHUNK == 0:
             on_progress(n_done, len(contents.texts), "Storing the outputs")
-        yield source_ids[source], system_ids[system], text
+        yield source_ids[source], system_ids[system], text, worse
 
 
 def _add_sources(campaign: Campaign, sources: Sequence[SourceText]) -> list[int]:

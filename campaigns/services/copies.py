@@ -147,8 +147,8 @@ _COPY_OUTPUTS = (
     FROM campaigns_source WHERE campaign_id = %(old)s ORDER BY id
     """,
     """
-    INSERT INTO campaigns_output (source_id, system_id, text)
-    SELECT new_source.id, new_system.id, output.text
+    INSERT INTO campaigns_output (source_id, system_id, text, degraded)
+    SELECT new_source.id, new_system.id, output.text, output.degraded
     FROM campaigns_output output
     JOIN campaigns_source source ON source.id = output.source_id
     JOIN campaigns_source new_source ON new_source.campaign_id = %(new)s AND new_source.name = source.name

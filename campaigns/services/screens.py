@@ -82,11 +82,14 @@ def _read_again(campaign: Campaign, before: Screen, after: Screen) -> None:
     found = Output.objects.filter(source__campaign=campaign).exclude(text="").select_related("source", "system")
     for output in found.iterator(_CHUNK):
         where = f"{output.source.name}, {output.system.name}"
-        text = _read(after.output_format, after.output_label, output.text, where, is_output=True)
-        if text != output.text:
-            output.text = text
+        text, degraded = (
+            _read(after.output_format, after.output_label, value, where, is_output=True) if value else ""
+            for value in (output.text, output.degraded)
+        )
+        if (text, degraded) != (output.text, output.degraded):
+            output.text, output.degraded = text, degraded
             outputs.append(output)
-    Output.objects.bulk_update(outputs, ["text"], batch_size=_CHUNK)
+    Output.objects.bulk_update(outputs, ["text", "degraded"], batch_size=_CHUNK)
 
 
 def _read(format: str, label: str, value: str, where: str, *, is_output: bool) -> str:

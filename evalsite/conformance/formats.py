@@ -110,6 +110,8 @@ def _check_value(format: type[ContentFormat], value: str, *, is_output: bool) ->
     seconds = format.seconds(value)
     require(math.isfinite(seconds) and seconds >= 0, format, f"it takes {seconds} seconds. Return a number from 0.")
     require(isinstance(format.words(value), str), format, "words() returns no text.")
+    is_counted = tuple(format.style_of(value)) == format.counted
+    require(is_counted, format, "style_of() does not count what `counted` names, in this order.")
     require(all(part.strip() for part in format.parts(value)), format, "one of its parts is empty. Leave it out.")
 
 

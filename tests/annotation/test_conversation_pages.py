@@ -131,7 +131,7 @@ def test_scores_of_replies_are_exported_with_their_numbers_and_analysed_by_sourc
     campaign = opened("conversation")
     call_command("simulate", str(campaign.public_id), workers=6, stdout=StringIO(), stderr=StringIO())
     table = table_of(campaign, "scores")
-    assert table.columns == REPLY_SCORE_COLUMNS
+    assert table.columns == (*REPLY_SCORE_COLUMNS, "output_words")
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows(campaign, names=hashed_name)]
     assert {row["turn"] for row in rows if row["criterion"] == "sound"} == {1, 2, 3}
     assert {row["turn"] for row in rows if row["criterion"] != "sound"} == {None}
