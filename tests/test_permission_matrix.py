@@ -19,7 +19,7 @@ undone. Each answer has the headers that `tests/headers.py` asks for.
 import csv
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+from django.core.cache import caches
 from django.db import connection, transaction
 from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, path, resolve, reverse
@@ -137,6 +138,7 @@ def gaps(table: list[Row], found: list[Address]) -> list[str]:
     ]
 
 
+Case = tuple[Any, ...]  # an address, and for most what is asked there: the row of the table, the method
 TABLE, ADDRESSES = read_table(), addresses()
 CASES = [
     (address, row, method)
@@ -149,8 +151,32 @@ CASES = [
 _FIRST_METHOD = {address: method for address, _, method in reversed(CASES)}
 
 
-def _id(value: Any) -> str:
-    return value.name if isinstance(value, Address) else "" if isinstance(value, Row) else str(value)
+def grouped(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return cases by app and, where they have one, method: a test each."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        app, method = case[0].name.partition(":")[0], case[-1]
+        found.setdefault(f"{app} {method}" if isinstance(method, str) else app, []).append(case)
+    return found
+
+
+def check_each(check: Callable[..., None], world: World, cases: Iterable[Case]) -> None:
+    """Check all cases, each with nothing counted against a rate limit; raise what fails together, each by its name."""
+    faults = []
+    for case in cases:
+        caches["rate_limits"].clear()
+        try:
+            check(world, *case)
+        except Exception as fault:
+            fault.add_note(" ".join(each.name if isinstance(each, Address) else str(each) for each in case))
+            faults.append(fault)
+    if faults:
+        raise ExceptionGroup(f"{len(faults)} addresses", faults)
+
+
+def in_groups(cases: Iterable[Case]) -> pytest.MarkDecorator:
+    groups = grouped(cases)
+    return pytest.mark.parametrize("cases", groups.values(), ids=groups)
 
 
 @pytest.fixture(scope="module")
@@ -257,16 +283,19 @@ def test_every_address_is_in_the_table() -> None:
     assert not gaps(TABLE, ADDRESSES)
 
 
-@pytest.mark.parametrize(("address", "row", "method"), CASES, ids=_id)
-def test_permission_matrix(world: World, address: Address, row: Row, method: str) -> None:
+def check_permissions(world: World, address: Address, row: Row, method: str) -> None:
     assert not violations(world, address, row, method)
+
+
+@in_groups(CASES)
+def test_permission_matrix(world: World, cases: list[Case]) -> None:
+    check_each(check_permissions, world, cases)
 
 
 WITH_METHODS = [each for each in ADDRESSES if not each.name.startswith("admin") and each.name not in _OF_DJANGO]
 
 
-@pytest.mark.parametrize("address", WITH_METHODS, ids=_id)
-def test_an_address_has_no_other_methods(world: World, address: Address) -> None:
+def check_methods(world: World, address: Address) -> None:
     rows = rows_of(address, TABLE)
     known = {method for row in rows for method in row.methods.split()}
     if "*" not in known and rows[0].who != "nobody":
@@ -275,6 +304,11 @@ def test_an_address_has_no_other_methods(world: World, address: Address) -> None
         others = METHODS if address.is_operation else ("GET", "POST", "DELETE")
         found = {method: send(world.clients["owner"], url, method) for method in others if method not in known}
         assert {*found.values()} <= {NO_METHOD}, found
+
+
+@in_groups((address,) for address in WITH_METHODS)
+def test_an_address_has_no_other_methods(world: World, cases: list[Case]) -> None:
+    check_each(check_methods, world, cases)
 
 
 OF_PARTS = [
@@ -288,10 +322,14 @@ OF_PARTS = [
 ]
 
 
-@pytest.mark.parametrize(("address", "row", "method"), OF_PARTS, ids=_id)
-def test_parts_of_another_campaign_are_hidden(world: World, address: Address, row: Row, method: str) -> None:
+def check_parts(world: World, address: Address, row: Row, method: str) -> None:
     url = url_of(world, address, row.kind, public_id=world.of_stranger[row.kind])
     assert send(world.clients["stranger"], url, method) == HIDDEN
+
+
+@in_groups(OF_PARTS)
+def test_parts_of_another_campaign_are_hidden(world: World, cases: list[Case]) -> None:
+    check_each(check_parts, world, cases)
 
 
 ACTS = [
@@ -339,3 +377,6 @@ def test_a_role_that_is_not_checked_is_found(world: World, monkeypatch: pytest.M
     case = next(case for case in CASES if case[0].name == "campaigns:member_remove")
     monkeypatch.setattr(access, "get_campaign_for", get_for_any_role)
     assert violations(world, *case) == ["viewer: allowed, not forbidden", "editor: allowed, not forbidden"]
+    with pytest.raises(ExceptionGroup) as found:
+        check_each(check_permissions, world, [case, case])
+    assert len(found.value.exceptions) == 2 and "campaigns:member_remove" in found.value.exceptions[0].__notes__[0]
