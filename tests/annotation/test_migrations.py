@@ -92,30 +92,27 @@ def test_items_that_there_are_keep_their_outputs_and_those_of_a_tutorial_have_no
     items.create(hit=item.hit, position=2, kind=4, fields={"source": "Step 1"}, text="How?").delete()
 
 
-def test_invitations_that_there_are_have_no_attributes_and_keep_the_rest(after: Any) -> None:
-    before = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+def test_invitations_and_sources_that_there_are_have_no_attributes_and_keep_the_rest(after: Any) -> None:
+    """Forth and back, as attributes of raters and those of sources came."""
+    ago = [("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn")]
+    before = migrate_to(*ago)
     assignment = before.get_model("annotation", "Assignment").objects.get()
     invitations = before.get_model("annotation", "Invitation").objects
     kept = {"email": "ann@example.org", "key": "k" * 20, "revoked_at": timezone.now()}
     invitations.create(campaign=assignment.campaign, worker=assignment.worker, **kept)
-    later = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0017_rater_attributes"))
+    later = migrate_to(("campaigns", "0021_source_attributes"), ("annotation", "0017_rater_attributes"))
     [invitation] = later.get_model("annotation", "Invitation").objects.all()
     assert {name: getattr(invitation, name) for name in kept} == kept
     assert (invitation.attribute_values, invitation.attributes_at) == ({}, None)
     invitation.attribute_values = {"pool": "lab"}
     invitation.save()
-    again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
-    assert again.get_model("annotation", "Invitation").objects.get().email == "ann@example.org"
-    again.get_model("annotation", "Invitation").objects.all().delete()
-
-
-def test_sources_that_there_are_have_no_attributes_and_keep_their_fields(after: Any) -> None:
-    later = migrate_to(("campaigns", "0021_source_attributes"), ("annotation", "0017_rater_attributes"))
     source = later.get_model("campaigns", "Source").objects.get()
     assert (source.name, source.attribute_values) == ("s", {})
     source.attribute_values = {"domain": "news"}
     source.save()
-    again = migrate_to(("campaigns", "0020_tutorial_items"), ("annotation", "0016_response_turn"))
+    again = migrate_to(*ago)
+    assert again.get_model("annotation", "Invitation").objects.get().email == "ann@example.org"
+    again.get_model("annotation", "Invitation").objects.all().delete()
     assert again.get_model("campaigns", "Source").objects.get().name == "s"
 
 
