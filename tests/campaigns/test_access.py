@@ -16,22 +16,22 @@ def url_of(name: str, campaign: Campaign) -> str:
     return reverse(f"campaigns:{name}", args=[campaign.public_id])
 
 
-@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("status", ["draft", "ready", "running", "paused", "closed"])
-def test_members_see_the_page(viewer_client: Client, owner_client: Client, running, name: str, status: str) -> None:
+def test_members_see_each_page(viewer_client: Client, owner_client: Client, running, status: str) -> None:
     if status in ("draft", "ready"):
         running.launched_at = None
     running.status = status
     running.save()
-    assert owner_client.get(url_of(name, running)).status_code == 200
-    assert viewer_client.get(url_of(name, running)).status_code == 200
+    for name in PAGES:
+        assert owner_client.get(url_of(name, running)).status_code == 200, name
+        assert viewer_client.get(url_of(name, running)).status_code == 200, name
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, ready: Campaign, name: str) -> None:
-    text = owner_client.get(url_of(name, ready)).text
-    assert "aria-invalid" not in text
-    assert 'role="alert"' not in text
+def test_a_form_that_was_not_sent_shows_no_error(owner_client: Client, ready: Campaign) -> None:
+    for name in FORMS:
+        text = owner_client.get(url_of(name, ready)).text
+        assert "aria-invalid" not in text, name
+        assert 'role="alert"' not in text, name
 
 
 QUERIES = {
