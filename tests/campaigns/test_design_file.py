@@ -363,11 +363,29 @@ WRONG = (None, True, -(10**20), "", "é" * 3000, ["a", {}], {"": {"b": [1]}})
 
 
 def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each list or object in JSON with each of its keys."""
+    """Yield each list or object in JSON with each of its keys; of like entries of a list, the first only."""
+    known = set()
     for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        shape = shape_of(inner)
+        if isinstance(value, list) and shape in known:
+            continue
+        known.add(shape)
         yield value, key
         if isinstance(inner, dict | list):
             yield from places_in(inner)
+
+
+def shape_of(value: Any) -> Any:
+    """Return what is where in JSON, without texts and numbers; which kind of response a criterion has stays."""
+    if isinstance(value, dict):
+        return tuple((key, inner if key == "response" else shape_of(inner)) for key, inner in value.items())
+    return tuple(dict.fromkeys(map(shape_of, value))) if isinstance(value, list) else type(value)
+
+
+def test_places_of_like_entries_are_tried_once() -> None:
+    like = [{"a": 1, "b": []}, {"a": 2, "b": []}, {"a": 1, "b": [5]}, {"a": None, "b": []}]
+    assert [key for _, key in places_in({"all": like})] == ["all", 0, "a", "b", 2, "a", "b", 0, 3, "a", "b"]
+    assert len({shape_of({"response": kind}) for kind in ("slider", "text")}) == 2
 
 
 @pytest.mark.parametrize("kind", ["outputs", "chats"])
