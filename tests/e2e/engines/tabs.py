@@ -14,9 +14,21 @@ from selenium.common.exceptions import (
 from selenium.webdriver import Keys, WebKitGTK
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
+from tests.e2e.watching import watch
+
 WAIT_S = 60
+# Its driver tells nothing of the console.
+_NOTE_ERRORS = """
+    const found = window.complaints = [];
+    for (const name of ["error", "unhandledrejection", "securitypolicyviolation"]) {
+        const said = (event) => `${name}: ${event.message || event.reason || event.blockedURI}`;
+        addEventListener(name, (event) => found.push(said(event)), true);
+    }
+    for (const name of ["error", "warn"]) console[name] = (...words) => found.push(words.join(" "));
+"""
 
 
 class Tab(Protocol):
@@ -37,6 +49,12 @@ class Tab(Protocol):
 
     def fill(self, selector: str, text: str) -> None: ...
 
+    def choose(self, selector: str, place: int) -> None:
+        """Choose the option in this place of a list, counted from 0."""
+
+    def complaints(self) -> list[str]:
+        """Return what went wrong in the page since it was opened; where nobody tells, once it was whole."""
+
     def wait_for_text(self, selector: str, text: str) -> None:
         """Wait until an element holds just this text."""
 
@@ -53,8 +71,11 @@ class FirefoxTab:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._frame = page.main_frame
+        self._complaints: list[str] = []
+        watch(page, self._complaints)
 
     def open(self, url: str) -> None:
+        self._complaints.clear()
         self._page.goto(url)
 
     def resize(self, width: int) -> None:
@@ -73,6 +94,12 @@ class FirefoxTab:
 
     def fill(self, selector: str, text: str) -> None:
         self._ready(selector).fill(text)
+
+    def choose(self, selector: str, place: int) -> None:
+        self._ready(selector).select_option(index=place)
+
+    def complaints(self) -> list[str]:
+        return self._complaints
 
     def wait_for_text(self, selector: str, text: str) -> None:
         expect(self._frame.locator(selector)).to_have_text(text, timeout=WAIT_S * 1000)
@@ -106,6 +133,7 @@ class WebKitTab:
 
     def open(self, url: str) -> None:
         self._driver.get(url)
+        self._driver.execute_script(_NOTE_ERRORS)
 
     def resize(self, width: int) -> None:
         self._driver.set_window_size(width, 900)
@@ -122,6 +150,12 @@ class WebKitTab:
 
     def fill(self, selector: str, text: str) -> None:
         self._do(selector, lambda element: element.send_keys(text))
+
+    def choose(self, selector: str, place: int) -> None:
+        self._do(selector, lambda element: Select(element).select_by_index(place))
+
+    def complaints(self) -> list[str]:
+        return self.run("window.complaints || []")
 
     def wait_for_text(self, selector: str, text: str) -> None:
         self._until(lambda: self._find(selector).text == text, f"{selector}: {text}")
@@ -140,6 +174,7 @@ class WebKitTab:
             if self._run("document.readyState") != "complete":
                 return False
             element = self._find(selector)
+            self._driver.execute_script("arguments[0].scrollIntoView()", element)  # questions stick below
             with suppress(NoSuchFrameException):  # the page has gone by what was done
                 act(element)
             return True
