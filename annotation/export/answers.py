@@ -139,7 +139,7 @@ def _answered(
                     chat = f"{each.pk}.{position}" if campaign.is_live else item.source
                     source = f"{chat}.{turn}" if turn else item.source
                     beginning = worker, each.pk, each.hit.number, position, source, item.system, kind
-                    seconds = shown.get((each.pk, item_id)) if item.page is None else None
+                    seconds = shown[each.pk].get(item_id) if item.page is None else None
                     yield _Answered(beginning, criteria[place], value, item, seconds)
 
 

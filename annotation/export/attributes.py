@@ -13,6 +13,7 @@ from annotation.worker_names import NameWorker
 from campaigns.contracts.attributes import DRAW_WEIGHT, plain_attribute
 from campaigns.design.drawing import draw_weights
 from campaigns.models import Campaign
+from evalsite.lib.tables.blocks import Block, spread
 
 _WORKER, _SOURCE = ("worker", "rater"), ("seg_id", "source")
 
@@ -42,10 +43,8 @@ class ResponseAttributes(NamedTuple):
         of_raters = (f"rater {name}" if plain_attribute(name) in of_sources else name for name in self.names_of_raters)
         return *of_raters, *self.names_of_sources, *([DRAW_WEIGHT] if self.weights else [])
 
-    def beside(
-        self, columns: Sequence[str], rows: Iterable[tuple[Any, ...]], names: NameWorker
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield rows of a table with the cells of `columns` at their end, empty where they are not known.
+    def beside(self, columns: Sequence[str], blocks: Iterable[Block], names: NameWorker) -> Iterator[Block]:
+        """Yield blocks of a table with the cells of `columns` at their end, empty where they are not known.
 
         `columns` are the table's own; workers are called in them as `names` does.
         """
@@ -53,11 +52,20 @@ class ResponseAttributes(NamedTuple):
         of_worker = {names(worker): cells for worker, cells in self.raters}
         assignment = columns.index("assignment")
         no_rater, no_source = ("",) * len(self.names_of_raters), ("",) * len(self.names_of_sources)
-        for row in rows:
-            of_draw = (self.weights.get(row[assignment], ""),) if self.weights else ()
-            of_outputs = self.style.cells(columns, row[source], row)
-            of_raters = of_worker.get(row[worker], no_rater)
-            yield *row, *of_outputs, *of_raters, *self.sources.get(row[source], no_source), *of_draw
+        for block in blocks:
+            of_outputs = self.style.beside(columns, block[source], block)
+            of_raters = _unzipped(block[worker], of_worker, no_rater)
+            of_sources = _unzipped(block[source], self.sources, no_source)
+            of_draw = [[self.weights.get(pk, "") for pk in block[assignment]]] if self.weights else []
+            yield [*block, *of_outputs, *of_raters, *of_sources, *of_draw]
+
+
+def _unzipped(
+    column: Sequence[Any], known: Mapping[str, tuple[str, ...]], unknown: tuple[str, ...]
+) -> Iterator[list[str]]:
+    """Yield a column for each of the cells that are known of the values of `column`."""
+    cells = spread(column, lambda each: known.get(each, unknown))
+    return ([of_one[k] for of_one in cells] for k in range(len(unknown)))
 
 
 def attributes_of(campaign: Campaign, *, has_style: bool = True) -> ResponseAttributes:

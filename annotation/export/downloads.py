@@ -6,22 +6,23 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.export.attributes import attributes_of
-from annotation.export.encoding import as_records, csv_pieces, json_pieces, parquet_pieces, tsv_pieces
+from annotation.export.encoding import csv_pieces, json_pieces, parquet_pieces, tsv_pieces
 from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
 from annotation.export.rows import (
     ASSIGNMENT_COLUMNS,
     CODE_COLUMN,
+    EVENT_COLUMNS,
     FINISHED,
     ITEM_COLUMNS,
     RATING_COLUMNS,
+    event_blocks,
+    item_blocks,
     iter_assignments,
-    iter_events,
-    iter_items,
-    iter_ratings,
+    rating_blocks,
 )
 from annotation.export.tables import TABLES, list_tables, table_of
 from annotation.models import Response
@@ -32,6 +33,7 @@ from campaigns.contracts.protocol import Scope
 from campaigns.methods import methods
 from campaigns.models import Campaign
 from evalsite.lib.tables import croissant
+from evalsite.lib.tables.blocks import Block, in_blocks
 
 _CSV, _JSON_LINES = "text/csv; charset=utf-8", "application/jsonl; charset=utf-8"
 _TSV = "text/tab-separated-values; charset=utf-8"
@@ -67,20 +69,17 @@ class Download:
     is_of_chats: bool = False
 
 
-_Rows = Iterator[tuple[Any, ...]]
-
-
 def _with_attributes(
-    campaign: Campaign, choice: ExportChoice, columns: tuple[str, ...], rows: _Rows
-) -> tuple[tuple[str, ...], _Rows]:
-    """Return columns and rows with the style of outputs, and the attributes of invited raters and sources."""
+    campaign: Campaign, choice: ExportChoice, columns: tuple[str, ...], blocks: Iterator[Block]
+) -> tuple[tuple[str, ...], Iterator[Block]]:
+    """Return a table with the style of outputs, and the attributes of invited raters and sources."""
     known = attributes_of(campaign)
-    return known.columns(columns), known.beside(columns, rows, choice.names)
+    return known.columns(columns), known.beside(columns, blocks, choice.names)
 
 
-def _ratings(campaign: Campaign, choice: ExportChoice) -> tuple[tuple[str, ...], _Rows]:
-    rows = iter_ratings(campaign, states=choice.states, names=choice.names)
-    return _with_attributes(campaign, choice, RATING_COLUMNS, rows)
+def _ratings(campaign: Campaign, choice: ExportChoice) -> tuple[tuple[str, ...], Iterator[Block]]:
+    blocks = rating_blocks(campaign, states=choice.states, names=choice.names)
+    return _with_attributes(campaign, choice, RATING_COLUMNS, blocks)
 
 
 def _ratings_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
@@ -88,7 +87,7 @@ def _ratings_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
 
 
 def _ratings_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return json_pieces(as_records(*_ratings(campaign, choice)))
+    return json_pieces(*_ratings(campaign, choice))
 
 
 def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
@@ -98,38 +97,39 @@ def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes
     whole |= {"page": pa.int32(), "turn": pa.int32()}
     numbers = {**whole, "score": pa.float64()}
     times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
-    columns, rows = _ratings(campaign, choice)
+    columns, blocks = _ratings(campaign, choice)
     schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in columns])
-    return parquet_pieces(schema, rows)
+    return parquet_pieces(schema, blocks)
 
 
 def _assignments_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """Completion codes prove that somebody worked, so they go where the real ids go."""
     columns = (*ASSIGNMENT_COLUMNS, CODE_COLUMN) if choice.has_real_ids else ASSIGNMENT_COLUMNS
-    return csv_pieces(columns, iter_assignments(campaign, names=choice.names, with_codes=choice.has_real_ids))
+    rows = iter_assignments(campaign, names=choice.names, with_codes=choice.has_real_ids)
+    return csv_pieces(columns, in_blocks(rows))
 
 
 def _items_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return csv_pieces(ITEM_COLUMNS, iter_items(campaign))
+    return csv_pieces(ITEM_COLUMNS, item_blocks(campaign))
 
 
 def _events_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return json_pieces(iter_events(campaign, names=choice.names, with_ids=choice.has_real_ids))
+    return json_pieces(EVENT_COLUMNS, event_blocks(campaign, names=choice.names, with_ids=choice.has_real_ids))
 
 
 def _dialogues_csv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    return csv_pieces(DIALOGUE_COLUMNS, iter_dialogues(campaign, states=choice.states, names=choice.names))
+    return csv_pieces(DIALOGUE_COLUMNS, in_blocks(iter_dialogues(campaign, states=choice.states, names=choice.names)))
 
 
 def _transcripts_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
     """Chats are long: each is sent by itself."""
     for transcript in iter_transcripts(campaign, states=choice.states, names=choice.names):
-        yield from json_pieces([transcript])
+        yield from json_pieces(tuple(transcript), in_blocks([tuple(transcript.values())]))
 
 
 def _mqm_tsv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    rows = iter_spans(campaign, states=choice.states, names=choice.names)
-    return tsv_pieces(*_with_attributes(campaign, choice, SPAN_COLUMNS, rows))
+    blocks = in_blocks(iter_spans(campaign, states=choice.states, names=choice.names))
+    return tsv_pieces(*_with_attributes(campaign, choice, SPAN_COLUMNS, blocks))
 
 
 def _table(name: str) -> Download:
@@ -137,7 +137,7 @@ def _table(name: str) -> Download:
 
     def pieces(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
         table = table_of(campaign, name)
-        return csv_pieces(table.columns, table.rows(campaign, states=choice.states, names=choice.names))
+        return csv_pieces(table.columns, table.blocks(campaign, states=choice.states, names=choice.names))
 
     return Download(_CSV, pieces, name)
 

@@ -1,59 +1,59 @@
-"""Rows as files, in pieces that can be sent as they are made: CSV, JSON Lines, Parquet."""
+"""Tables as files, in pieces that can be sent as they are made: CSV, JSON Lines, Parquet."""
 
-import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalsite.lib.tables.writing import neutralise_row
+from evalsite.lib.tables.blocks import Block, parts, spread_any
+from evalsite.lib.tables.writing import csv_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_AT_ONCE = 1_000
-_BATCHES_OF_PARQUET = 50
+_ROWS_OF_PARQUET = 50_000
 """Of a row group."""
 _COMPRESSION = "zstd"
 
 
-def csv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def csv_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield a table as CSV (RFC 4180, UTF-8) whose cells no spreadsheet takes for formulas."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(columns)
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
-        writer.writerows(map(neutralise_row, chunk))
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue().encode()
+    before = csv_text([[name] for name in columns])
+    for block in parts(blocks, _ROWS_AT_ONCE):
+        yield (before + csv_text(block)).encode()
+        before = ""
+    yield before.encode()
 
 
-def tsv_pieces(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def tsv_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield a table as tab-separated text without quoting, as MQM files are; tabs and line breaks become spaces."""
-    remaining = chain([columns], rows)
-    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
-        yield "".join("\t".join(map(_one_line, row)) + "\n" for row in chunk).encode()
+    for block in parts(chain([[[name] for name in columns]], blocks), _ROWS_AT_ONCE):
+        cells = [spread_any(column, _one_line) for column in block]
+        yield "".join("\t".join(row) + "\n" for row in zip(*cells, strict=True)).encode()
 
 
 def _one_line(cell: Any) -> str:
     return " ".join(str(cell).replace("\t", " ").splitlines())
 
 
-def json_pieces(records: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
-    """Yield records as JSON Lines."""
-    dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-    remaining = iter(records)
-    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
-        yield "".join(dump(record) + "\n" for record in chunk).encode()
+def json_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
+    """Yield the rows of a table as JSON Lines; of columns of one name, the last."""
+    place = {name: k for k, name in enumerate(columns)}
+    line = "{" + ", ".join(f"{_json(name).replace('%', '%%')}: %s" for name in place) + "}\n"
+    for block in parts(blocks, _ROWS_AT_ONCE):
+        cells = [spread_any(block[k], _json) for k in place.values()]
+        yield "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
 
 
-def as_records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield each row as a record."""
-    return (dict(zip(columns, row, strict=True)) for row in rows)
+_dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _json(cell: Any) -> str:
+    """Return a cell as JSON; of a finite number, without asking what else it may be."""
+    return float.__repr__(cell) if type(cell) is float and isfinite(cell) else _dump(cell)
 
 
 class _Pipe(io.RawIOBase):
@@ -81,27 +81,27 @@ class _Pipe(io.RawIOBase):
         return taken
 
 
-def parquet_pieces(schema: "pa.Schema", rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """Yield a table as Parquet, one row group at a time."""
-    from pyarrow import Table, parquet
+def parquet_pieces(schema: "pa.Schema", blocks: Iterable[Block]) -> Iterator[bytes]:
+    """Yield a table as Parquet, one row group at a time: as objects of Python its rows take ten times the memory."""
+    from pyarrow import RecordBatch, Table, parquet
 
     pipe = _Pipe()
-    batches = _batches(schema, rows)
+    group: list[RecordBatch] = []
+    missing = _ROWS_OF_PARQUET
     with parquet.ParquetWriter(pipe, schema, compression=_COMPRESSION) as writer:
-        while group := list(islice(batches, _BATCHES_OF_PARQUET)):
+        for block in parts(blocks, _ROWS_AT_ONCE):
+            arrays = [_array(cells, kind) for cells, kind in zip(block, schema.types, strict=True)]
+            batch = RecordBatch.from_arrays(arrays, schema=schema)
+            group.append(batch.slice(0, missing))
+            missing -= batch.num_rows
+            if missing <= 0:
+                writer.write_table(Table.from_batches(group).combine_chunks())
+                yield pipe.take()
+                group, missing = [batch.slice(batch.num_rows + missing)], _ROWS_OF_PARQUET + missing
+        if missing < _ROWS_OF_PARQUET:
             writer.write_table(Table.from_batches(group).combine_chunks())
             yield pipe.take()
     yield pipe.take()
-
-
-def _batches(schema: "pa.Schema", rows: Iterable[Sequence[Any]]) -> Iterator["pa.RecordBatch"]:
-    """Yield rows as columns, few at a time: as objects of Python they take ten times the memory."""
-    from pyarrow import RecordBatch
-
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
-        columns = [_array(cells, kind) for cells, kind in zip(zip(*chunk, strict=True), schema.types, strict=True)]
-        yield RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _array(cells: Sequence[Any], kind: "pa.DataType") -> "pa.Array":

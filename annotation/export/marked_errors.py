@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from annotation.export.rows import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
@@ -12,6 +11,8 @@ from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Screen
 from campaigns.contracts.response import Subject
 from campaigns.models import Campaign, Criterion, HitItem
+from evalsite.lib.column_queries import read_columns
+from evalsite.lib.tables.blocks import Block, spread
 
 SPAN_COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"),
@@ -66,28 +67,29 @@ def iter_spans(
                 yield *about, source, target, category, severity, comment, *other
 
 
-def iter_rated_spans(
+def rated_span_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield every score of assignments in these states, as `iter_scores` does, as a row of RATED_SPAN_COLUMNS."""
+) -> Iterator[Block]:
+    """Yield every score of assignments in these states, as `score_blocks` does, with the columns RATED_SPAN_COLUMNS."""
     criteria = [each.pk for each in span_criteria(campaign)]
-    at = itemgetter(*map(SCORE_COLUMNS.index, ("assignment", "position")))
-    named = SCORE_COLUMNS.index("source")
-    for assignments, rows in score_chunks(campaign, states=states, names=names, workers=workers):
+    ids, positions, named = map(SCORE_COLUMNS.index, ("assignment", "position", "source"))
+    for assignments, block in score_chunks(campaign, states=states, names=names, workers=workers):
         items = HitItem.objects.filter(hit__in={each.hit_id for each in assignments}).order_by()
         documents = dict(items.values_list("output__source__name", "output__source__document").distinct())
         marked: dict[tuple[int, int], list[Any]] = {}
         found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
         answers = found.order_by("assignment", "item", "criterion", "turn")
-        for assignment, position, value in answers.values_list("assignment", "item__position", "value").iterator():
+        for assignment, position, value in zip(
+            *read_columns(answers, "assignment", "item__position", "value"), strict=True
+        ):
             marked.setdefault((assignment, position), []).extend(value or [])
-        for row in rows:
-            errors = marked.get(at(row))
-            yield *row, documents[row[named]], "" if errors is None else json.dumps(errors, ensure_ascii=False)
+        written = {key: json.dumps(errors, ensure_ascii=False) for key, errors in marked.items()}
+        errors = [written.get(key, "") for key in zip(block[ids], block[positions], strict=True)]
+        yield [*block, spread(block[named], documents.__getitem__), errors]
 
 
 def span_criteria(campaign: Campaign) -> list[Criterion]:

@@ -5,11 +5,11 @@ locked, and no cursor stays open on either database.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from django.db.models import Case, Q, When
 
 from annotation.models import Assignment, Event, Response
@@ -19,6 +19,8 @@ from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import KINDS
 from campaigns.methods import methods, reads
 from campaigns.models import Campaign, HitItem
+from evalsite.lib.column_queries import read_columns
+from evalsite.lib.tables.blocks import Block, spread, spread_any
 
 State = Assignment.State
 
@@ -37,6 +39,7 @@ ASSIGNMENT_COLUMNS = (
     *("draw_probability", "even_probability"),
 )
 CODE_COLUMN = "completion_code"
+EVENT_COLUMNS = ("assignment", "worker", "hit", "position", "event", "at", "data")
 ITEM_COLUMNS = ("hit", "position", "kind", "twin_position", "source", "system", "text")
 
 Workers = Collection[int] | None
@@ -44,20 +47,31 @@ Workers = Collection[int] | None
 KIND_NAMES = list(KINDS)
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
-_Item = tuple[int, str, str, str, int | None]
-_Rating = tuple[int, int, int, int, datetime, tuple[float | None, str, str]]
+_KEYS = ("assignment", "item", "turn", "criterion")
+
+
+class _Items(NamedTuple):
+    """Items of some HITs: the place of each by its id, and columns: position, source, system, kind, page."""
+
+    place: dict[int, int]
+    columns: Block
+
+    def at(self, ids: Sequence[int]) -> Block:
+        """Return the columns of these items."""
+        places = list(map(self.place.__getitem__, ids))
+        return [list(map(column.__getitem__, places)) for column in self.columns]
 
 
 # --- Ratings
 
 
-def iter_ratings(
+def rating_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield every rating of assignments in these states as a row of RATING_COLUMNS.
+) -> Iterator[Block]:
+    """Yield every rating of assignments in these states, with the columns RATING_COLUMNS.
 
     Rows are ordered by assignment, position, turn and criterion. `rated_at` and `seconds` are of the page, the same for
     all its outputs and criteria; `seconds`: how long it was shown, as the browser reported, else the time since the one
@@ -66,101 +80,133 @@ def iter_ratings(
     `page` is empty where each item has a page of its own, `turn`, the number of a reply in its chat, where no single
     reply was rated.
     """
-    found_criteria = campaign.criteria.values_list("pk", "name", "scope")
+    found_criteria = list(campaign.criteria.values_list("pk", "name", "scope"))
     criteria = {pk: (name, scope in campaign.scopes_of_systems) for pk, name, scope in found_criteria}
-    order = {criterion: place for place, criterion in enumerate(criteria)}
-    without_score = [pk for pk, (_, is_of_system) in criteria.items() if not is_of_system]
+    without_score = {pk for pk, (_, is_of_system) in criteria.items() if not is_of_system}
     # To read the value of each score as JSON takes a tenth of the time.
     answered = Case(When(Q(score=None) | Q(criterion__in=without_score), then="value"))
     for assignments in assignment_chunks(campaign, states):
-        items = _items_of([assignment.hit_id for assignment in assignments])
-        shown = shown_seconds_of(assignments)
-        found: dict[int, list[_Rating]] = {each.pk: [] for each in assignments}
+        items = _items_of(each.hit_id for each in assignments)
         responses = Response.objects.filter(assignment__in=assignments).order_by().annotate(answered=answered)
-        for assignment, item, criterion, turn, score, at, value, abstained in responses.values_list(
-            "assignment", "item", "criterion", "turn", "score", "rated_at", "answered", "abstained"
-        ).iterator():
-            score = score if criteria[criterion][1] else None
-            answer = whole(score), _value_text(value) if score is None else "", abstained
-            found[assignment].append((items[item][0], turn, order[criterion], item, at, answer))
-        for each in assignments:
-            rows = sorted(found[each.pk], key=itemgetter(0, 1, 2))  # no two have the same position, turn and criterion
-            yield from _rating_rows(each, rows, items, list(criteria.values()), shown, names(each.worker))
+        columns = read_columns(responses, *_KEYS, "score", "rated_at", "answered", "abstained")
+        ids, item_ids, turns, asked, scores, at, values, abstained = _in_order(columns, items, list(criteria))
+        if not ids:
+            continue
+        positions, sources, systems, kinds, pages = items.at(item_ids)
+        if without_score:
+            scores = [None if pk in without_score else score for pk, score in zip(asked, scores, strict=True)]
+            systems = ["" if pk in without_score else name for pk, name in zip(asked, systems, strict=True)]
+        given = ["" if s is not None else _value_text(v) for s, v in zip(scores, values, strict=True)]
+        workers, hits, in_states = _assignments_at(ids, assignments, names)
+        rated, seconds = _timing(assignments, ids, item_ids, at, positions, pages)
+        yield [
+            *(workers, ids, hits, positions, sources, systems, kinds, spread(asked, lambda pk: criteria[pk][0])),
+            *(spread(scores, whole), in_states, rated, seconds, given, abstained, pages, spread(turns, _or_none)),
+        ]
 
 
-def iter_scores(
+def score_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield every rating of assignments in these states that has a score as a row of SCORE_COLUMNS.
+) -> Iterator[Block]:
+    """Yield every rating of assignments in these states that has a score, with the columns SCORE_COLUMNS.
 
-    They are in the order of `iter_ratings`. An analysis waits for these rows: they are read by one statement a chunk,
-    and nothing is read that is not in them.
+    They are in the order of `rating_blocks`. An analysis waits for these: nothing is read that is not in them.
     Criteria whose answers the campaign's method cannot read, and those of single replies, are left out.
     """
-    for _, rows in score_chunks(campaign, states=states, names=names, workers=workers):
-        yield from rows
+    return (block for _, block in score_chunks(campaign, states=states, names=names, workers=workers))
 
 
 def score_chunks(
     campaign: Campaign, *, states: Collection[str], names: NameWorker, workers: Workers
-) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
-    """Yield the rows of `iter_scores` some assignments at a time, with these."""
+) -> Iterator[tuple[list[Assignment], Block]]:
+    """Yield the blocks of `score_blocks`, each with its assignments."""
     scopes = [each for each in campaign.scopes_of_systems if each != Scope.TURN]
-    return _scores(assignment_chunks(campaign, states, workers=workers), campaign, scopes, names)
+    for assignments, block in _scores(assignment_chunks(campaign, states, workers=workers), campaign, scopes, names):
+        yield assignments, block[:-1]
 
 
-def iter_reply_scores(
+def reply_score_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield what `iter_scores` does and the scores of single replies, as rows of REPLY_SCORE_COLUMNS."""
+) -> Iterator[Block]:
+    """Yield what `score_blocks` does and the scores of single replies, with the columns REPLY_SCORE_COLUMNS."""
     chunks = assignment_chunks(campaign, states, workers=workers)
-    for _, rows in _scores(chunks, campaign, campaign.scopes_of_systems, names, has_turn=True):
-        yield from rows
+    return (block for _, block in _scores(chunks, campaign, campaign.scopes_of_systems, names))
 
 
 def _scores(
-    chunks: Iterable[list[Assignment]],
-    campaign: Campaign,
-    scopes: Collection[str],
-    names: NameWorker,
-    *,
-    has_turn: bool = False,
-) -> Iterator[tuple[list[Assignment], Iterator[tuple[Any, ...]]]]:
-    """Yield chunks of assignments with their scores on criteria of these scopes; the reply’s number if `has_turn`."""
+    chunks: Iterable[list[Assignment]], campaign: Campaign, scopes: Collection[str], names: NameWorker
+) -> Iterator[tuple[list[Assignment], Block]]:
+    """Yield chunks of assignments with their scores on criteria of these scopes, and the reply’s number."""
     method = methods[campaign.method]
     scoring = (each for each in campaign.criteria.filter(scope__in=scopes) if each.bounds and reads(method, each))
     criteria = {criterion.pk: criterion.name for criterion in scoring}
-    order = {criterion: place for place, criterion in enumerate(criteria)}
-    title = list(criteria.values())
-    columns = ("assignment", "item__position", "item", "turn", "criterion", "score")
-    labels = ("item__kind", "item__output__source__name", "item__output__system__name")
     for assignments in chunks:
-        beginning = {each.pk: (names(each.worker), each.pk, each.hit.number) for each in assignments}
+        items = _items_of(each.hit_id for each in assignments)
         scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
-        found = scored.order_by().values_list(*columns, *labels)
-        rows = [
-            (assignment, position, turn, order[criterion], item, score, kind, source, system)
-            for assignment, position, item, turn, criterion, score, kind, source, system in found.iterator()
-        ]
-        rows.sort()  # no two have the same assignment, turn, criterion and item
-        yield assignments, _score_rows(rows, beginning, title, has_turn)
+        columns = read_columns(scored.order_by(), *_KEYS, "score")
+        ids, item_ids, turns, asked, scores = _in_order(columns, items, list(criteria))
+        if not ids:
+            continue
+        workers, hits, _ = _assignments_at(ids, assignments, names)
+        *of_items, _ = items.at(item_ids)
+        asked_of, given = spread(asked, criteria.__getitem__), spread(scores, whole)
+        yield assignments, [workers, ids, hits, *of_items, asked_of, given, spread(turns, _or_none)]
 
 
-def _score_rows(
-    rows: Iterable[tuple[Any, ...]], beginning: dict[int, tuple[Any, ...]], title: list[str], has_turn: bool
-) -> Iterator[tuple[Any, ...]]:
-    """Yield rows with what all of an assignment begin with, and the criterion's name for its place."""
-    for assignment, position, turn, place, _, score, kind, source, system in rows:
-        row = *beginning[assignment], position, source, system, KIND_NAMES[kind], title[place], whole(score)
-        yield (*row, turn or None) if has_turn else row
+def _in_order(columns: Block, items: _Items, criteria: list[int]) -> list[list[Any]]:
+    """Return responses, whose columns begin with `_KEYS`, by assignment, position, turn and place of the criterion.
+
+    No two have the same of these.
+    """
+    ids, item_ids, turns, asked = columns[:4]
+    positions = items.at(item_ids)[0]
+    places = spread(asked, {pk: place for place, pk in enumerate(criteria)}.__getitem__)
+    order = np.lexsort((places, turns, positions, ids)).tolist()
+    return [list(map(column.__getitem__, order)) for column in columns]
+
+
+def _assignments_at(
+    ids: Sequence[int], assignments: Iterable[Assignment], names: NameWorker
+) -> tuple[list[str], list[int], list[str]]:
+    """Return the worker, the HIT’s number and the state of the assignments with these ids."""
+    known = {each.pk: each for each in assignments}
+    workers = spread(ids, lambda pk: names(known[pk].worker))
+    return workers, spread(ids, lambda pk: known[pk].hit.number), spread(ids, lambda pk: known[pk].state)
+
+
+def _or_none(turn: int) -> int | None:
+    return turn or None
+
+
+def _timing(
+    assignments: Collection[Assignment],
+    ids: Sequence[int],
+    item_ids: Sequence[int],
+    at: Sequence[datetime],
+    positions: Sequence[int],
+    pages: Sequence[int | None],
+) -> tuple[list[str], list[float]]:
+    """Return when the page of each rating was rated, as text, and for how many seconds it was shown."""
+    shown = shown_seconds_of(assignments)
+    started, times = {each.pk: each.started_at for each in assignments}, spread(at, utc_text)
+    rated, seconds, page_before, rated_before = [], [], (0, 0), datetime.min
+    text, took = "", 0.0
+    for pk, item, time, written, position, page in zip(ids, item_ids, at, times, positions, pages, strict=True):
+        if (here := (pk, page or -position)) != page_before:
+            since = time - (rated_before if pk == page_before[0] else started[pk])
+            text, took = written, round(shown[pk].get(item, max(since.total_seconds(), 0.0)), 3)
+            page_before, rated_before = here, time
+        rated.append(text)
+        seconds.append(took)
+    return rated, seconds
 
 
 def whole(score: float | None) -> float | None:
@@ -171,28 +217,6 @@ def whole(score: float | None) -> float | None:
 def _value_text(value: Any) -> str:
     """Return what was answered: a text as it is, anything else as JSON; "" for nothing."""
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _rating_rows(
-    assignment: Assignment,
-    rows: Iterable[_Rating],
-    items: dict[int, _Item],
-    criteria: list[tuple[str, bool]],
-    shown: dict[tuple[int, int], float],
-    worker: str,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the sorted ratings of one assignment: position, turn, place of the criterion, item, time and answer."""
-    beginning = (worker, assignment.pk, assignment.hit.number)
-    page_before, timing, rated_before = None, ("", 0.0), assignment.started_at
-    for position, turn, place, item, at, (score, *answer) in rows:
-        if (here := items[item][4] or -position) != page_before:
-            since = max((at - rated_before).total_seconds(), 0.0)
-            timing = utc_text(at), round(shown.get((assignment.pk, item), since), 3)
-            page_before, rated_before = here, at
-        _, source, system, kind, page = items[item]
-        criterion, is_of_system = criteria[place]
-        of = source, system if is_of_system else "", kind
-        yield *beginning, position, *of, criterion, score, assignment.state, *timing, *answer, page, turn or None
 
 
 def assignment_chunks(
@@ -208,22 +232,25 @@ def assignment_chunks(
         last = chunk[-1].pk
 
 
-def _items_of(hits: Iterable[int]) -> dict[int, _Item]:
-    """Return position, source, system, kind and page of each item of some HITs, by item."""
+def _items_of(hits: Iterable[int]) -> _Items:
     items = HitItem.objects.filter(hit__in=set(hits)).order_by()
-    columns = ("pk", "position", "output__source__name", "output__system__name", "kind", "page")
-    return {
-        item: (position, source, system, KIND_NAMES[kind], page)
-        for item, position, source, system, kind, page in items.values_list(*columns).iterator()
-    }
+    names = ("position", "output__source__name", "output__system__name", "kind", "page")
+    ids, positions, sources, systems, kinds, pages = read_columns(items, "pk", *names)
+    columns = positions, sources, systems, spread(kinds, KIND_NAMES.__getitem__), pages
+    return _Items({pk: place for place, pk in enumerate(ids)}, columns)
 
 
-def shown_seconds_of(assignments: Iterable[Assignment]) -> dict[tuple[int, int], float]:
+def shown_seconds_of(assignments: Collection[Assignment]) -> dict[int, dict[int, float]]:
     """Return how long items were shown, by assignment and item, where the browser reported it."""
     events = Event.objects.filter(assignment__in=assignments, kind=Event.Kind.RATED, item__isnull=False).order_by()
-    rows = events.values_list("assignment", "item", "data").iterator()
-    found = ((assignment, item, shown_seconds(data)) for assignment, item, data in rows)
-    return {(assignment, item): seconds for assignment, item, seconds in found if seconds is not None}
+    # Of telemetry, which differs from row to row, the database takes out what is read.
+    ids, items, reported = read_columns(events, "assignment", "item", "data__shown_ms")
+    seconds = spread_any(reported, lambda shown_ms: shown_seconds({"shown_ms": shown_ms}))
+    shown: dict[int, dict[int, float]] = {each.pk: {} for each in assignments}
+    for pk, item, each in zip(ids, items, seconds, strict=True):
+        if each is not None:
+            shown[pk][item] = each
+    return shown
 
 
 # --- The rest
@@ -234,7 +261,7 @@ def iter_assignments(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield every assignment as a row of ASSIGNMENT_COLUMNS, and its completion code if asked for.
 
-    `seconds` are those from the start to the last rating.
+    `seconds` are those from the start to the last rating. Rows, not columns: assignments are few beside their ratings.
     """
     for assignments in assignment_chunks(campaign, ALL_STATES):
         for each in assignments:
@@ -260,41 +287,33 @@ def iter_assignments(
             )
 
 
-def iter_items(campaign: Campaign) -> Iterator[tuple[Any, ...]]:
-    """Yield every item of every HIT, with its text as shown, as a row of ITEM_COLUMNS."""
+def item_blocks(campaign: Campaign) -> Iterator[Block]:
+    """Yield every item of every HIT, with its text as shown, with the columns ITEM_COLUMNS."""
     last = -1
     hits = campaign.hits.order_by("number")
+    names = ("hit__number", "position", "kind", "twin_position", "output__source__name", "output__system__name", "text")
     while chunk := list(hits.filter(number__gt=last)[:_HITS_AT_ONCE]):
         items = HitItem.objects.filter(hit__in=chunk).order_by("hit__number", "position")
-        rows = items.values_list(
-            "hit__number", "position", "kind", "twin_position", "output__source__name", "output__system__name", "text"
-        )
-        for hit, position, kind, *rest in rows.iterator():
-            yield hit, position, KIND_NAMES[kind], *rest
+        numbers, positions, kinds, *rest = read_columns(items, *names)
+        yield [numbers, positions, spread(kinds, KIND_NAMES.__getitem__), *rest]
         last = chunk[-1].number
 
 
-def iter_events(
-    campaign: Campaign, *, names: NameWorker = hashed_name, with_ids: bool = False
-) -> Iterator[dict[str, Any]]:
-    """Yield every event of every assignment, in order: what happened when, and what the browser reported of an item.
+def event_blocks(campaign: Campaign, *, names: NameWorker = hashed_name, with_ids: bool = False) -> Iterator[Block]:
+    """Yield every event of every assignment, in order, with the columns EVENT_COLUMNS.
 
-    `with_ids`: also the platform's ids of assignments, by which it knows the workers.
+    `data`: what the browser reported of an item. `with_ids`: also the platform's ids of assignments, by which it knows
+    the workers.
     """
     for assignments in assignment_chunks(campaign, ALL_STATES):
-        worker = {each.pk: names(each.worker) for each in assignments}
         events = Event.objects.filter(assignment__in=assignments).order_by("assignment", "pk")
-        rows = events.values_list("assignment", "assignment__hit__number", "item__position", "kind", "at", "data")
-        for assignment, hit, position, kind, at, data in rows.iterator():
-            yield {
-                "assignment": assignment,
-                "worker": worker[assignment],
-                "hit": hit,
-                "position": position,
-                "event": kind,
-                "at": utc_text(at),
-                "data": data if with_ids or kind != Event.Kind.ARRIVED else {},
-            }
+        ids, positions, kinds, at, data = read_columns(events, "assignment", "item__position", "kind", "at", "data")
+        if not ids:
+            continue
+        workers, hits, _ = _assignments_at(ids, assignments, names)
+        if not with_ids:
+            data = [{} if kind == Event.Kind.ARRIVED else each for kind, each in zip(kinds, data, strict=True)]
+        yield [ids, workers, hits, positions, kinds, spread(at, utc_text), data]
 
 
 def utc_text(at: datetime) -> str:

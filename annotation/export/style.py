@@ -1,12 +1,13 @@
 """The style of a campaign's outputs, such as their words, as columns beside what was said of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from campaigns.contracts.protocol import Screen
 from campaigns.design.style import STYLE_FEATURES
 from campaigns.formats import get_format
 from campaigns.models import Campaign, Output
+from evalsite.lib.tables.blocks import Block
 
 _OF_OUTPUT = "output_{}"
 
@@ -27,12 +28,12 @@ class OutputStyle(NamedTuple):
             return tuple(f"{feature}_{side}" for feature in named for side in "ab")
         return tuple(map(_OF_OUTPUT.format, self.features)) if "system" in columns else ()
 
-    def cells(self, columns: Sequence[str], source: str, row: tuple[Any, ...]) -> tuple[str, ...]:
-        """Return the cells of a row under `names`, empty where it is about no output."""
-        systems = [row[columns.index(name)] for name in ("system_a", "system_b", "system") if name in columns]
+    def beside(self, columns: Sequence[str], sources: Sequence[str], block: Block) -> Iterator[list[str]]:
+        """Yield the columns of `names` beside a block, empty where a row is about no output."""
         none = ("",) * len(self.features)
-        found = [self.outputs.get((source, system), none) for system in systems]
-        return tuple(cell for cells in zip(*found, strict=True) for cell in cells)
+        sides = [block[columns.index(name)] for name in ("system_a", "system_b", "system") if name in columns]
+        found = [[self.outputs.get(key, none) for key in zip(sources, side, strict=True)] for side in sides]
+        return ([cells[k] for cells in of_side] for k in range(len(self.features)) for of_side in found)
 
 
 NO_STYLE = OutputStyle((), {})

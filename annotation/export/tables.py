@@ -1,6 +1,6 @@
 """The tables of a campaign's responses that analyses read."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from annotation.export.answers import (
@@ -22,54 +22,62 @@ from annotation.export.comparisons import (
     iter_rankings,
     iter_votes,
 )
-from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_rated_spans, iter_spans
+from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_spans, rated_span_blocks
 from annotation.export.rows import (
     FINISHED,
     REPLY_SCORE_COLUMNS,
     SCORE_COLUMNS,
     Workers,
-    iter_reply_scores,
-    iter_scores,
+    reply_score_blocks,
+    score_blocks,
 )
 from annotation.worker_names import NameWorker
 from campaigns.contracts.method import SCORES
 from campaigns.contracts.protocol import Scope
 from campaigns.methods import methods
 from campaigns.models import Campaign
+from evalsite.lib.tables.blocks import Block, in_blocks
+
+_ANSWERS_AT_ONCE = 100
 
 
-class RowWriter(Protocol):
-    """What yields the rows of a table: of assignments in `states`, finished ones if nothing is said.
+class BlockWriter(Protocol):
+    """What yields the blocks of a table: of assignments in `states`, finished ones if nothing is said.
 
     Workers are as `names` has them; of some `workers` alone, by id, if not None.
     """
 
     def __call__(  # noqa: D102
         self, campaign: Campaign, *, states: Collection[str] = ..., names: NameWorker, workers: Workers = None
-    ) -> Iterator[tuple[Any, ...]]: ...
+    ) -> Iterator[Block]: ...
 
 
 class ResponseTable(NamedTuple):
-    """A table of responses: its columns, `assignment` among them, and what yields its rows."""
+    """A table of responses: its columns, `assignment` among them, and what yields its blocks."""
 
     columns: tuple[str, ...]
-    rows: RowWriter
+    blocks: BlockWriter
+
+
+def _of_rows(rows: Callable[..., Iterator[tuple[Any, ...]]]) -> BlockWriter:
+    """Return what yields rows in blocks, few as their texts may be long: kinds of responses read answer by answer."""
+    return lambda campaign, **choice: in_blocks(rows(campaign, **choice), _ANSWERS_AT_ONCE)
 
 
 TABLES: dict[str, ResponseTable] = {
-    SCORES: ResponseTable(SCORE_COLUMNS, iter_scores),
-    "edits": ResponseTable(EDIT_COLUMNS, iter_edits),
-    "answers": ResponseTable(ANSWER_COLUMNS, iter_answers),
-    "counts": ResponseTable(COUNT_COLUMNS, iter_counts),
-    "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, iter_magnitudes),
-    "spans": ResponseTable(SPAN_COLUMNS, iter_spans),
-    "rated_spans": ResponseTable(RATED_SPAN_COLUMNS, iter_rated_spans),
-    "votes": ResponseTable(VOTE_COLUMNS, iter_votes),
-    "rankings": ResponseTable(RANKING_COLUMNS, iter_rankings),
-    "choices": ResponseTable(CHOICE_COLUMNS, iter_choices),
+    SCORES: ResponseTable(SCORE_COLUMNS, score_blocks),
+    "edits": ResponseTable(EDIT_COLUMNS, _of_rows(iter_edits)),
+    "answers": ResponseTable(ANSWER_COLUMNS, _of_rows(iter_answers)),
+    "counts": ResponseTable(COUNT_COLUMNS, _of_rows(iter_counts)),
+    "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, _of_rows(iter_magnitudes)),
+    "spans": ResponseTable(SPAN_COLUMNS, _of_rows(iter_spans)),
+    "rated_spans": ResponseTable(RATED_SPAN_COLUMNS, rated_span_blocks),
+    "votes": ResponseTable(VOTE_COLUMNS, _of_rows(iter_votes)),
+    "rankings": ResponseTable(RANKING_COLUMNS, _of_rows(iter_rankings)),
+    "choices": ResponseTable(CHOICE_COLUMNS, _of_rows(iter_choices)),
 }
 """The tables that analyses read, by what `CampaignMethod.table` and `ResponseKind.table` call them."""
-_REPLY_SCORES = ResponseTable(REPLY_SCORE_COLUMNS, iter_reply_scores)
+_REPLY_SCORES = ResponseTable(REPLY_SCORE_COLUMNS, reply_score_blocks)
 
 
 def list_tables(campaign: Campaign) -> list[str]:
@@ -87,10 +95,10 @@ def table_of(campaign: Campaign, name: str, *, has_style: bool = True) -> Respon
     has_replies = name == SCORES and campaign.criteria.filter(scope=Scope.TURN).exists()
     table, known = _REPLY_SCORES if has_replies else TABLES[name], attributes_of(campaign, has_style=has_style)
 
-    def rows(
+    def blocks(
         campaign: Campaign, *, states: Collection[str] = FINISHED, names: NameWorker, workers: Workers = None
-    ) -> Iterator[tuple[Any, ...]]:
-        return known.beside(table.columns, table.rows(campaign, states=states, names=names, workers=workers), names)
+    ) -> Iterator[Block]:
+        return known.beside(table.columns, table.blocks(campaign, states=states, names=names, workers=workers), names)
 
     columns = known.columns(table.columns)
-    return ResponseTable(columns, rows) if columns != table.columns else table
+    return ResponseTable(columns, blocks) if columns != table.columns else table

@@ -44,6 +44,7 @@ from crowd.queries.publishing import Cost
 from evalsite.accounts.models import Scope
 from evalsite.lib.acts import note_act
 from evalsite.lib.errors import CONFLICT, DomainError
+from evalsite.lib.tables.blocks import in_blocks
 
 _NAMES = "For owners with the scope admin; null for all others."
 
@@ -399,7 +400,7 @@ class PaymentsFile(Resource):
         names = real_name if form.has_real_ids else hashed_name
         rows = iter_payments(campaign, names=names, with_ids=form.has_real_ids, only_done=form.has_only_done)
         return StreamingHttpResponse(
-            csv_pieces(PAYMENT_COLUMNS, rows),
+            csv_pieces(PAYMENT_COLUMNS, in_blocks(rows)),
             content_type="text/csv; charset=utf-8",
             headers={"Cache-Control": "private, no-store"},
         )

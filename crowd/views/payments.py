@@ -33,6 +33,7 @@ from crowd.queries.payments import (
 from crowd.queries.publishing import last_check
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.acts import note_act
+from evalsite.lib.tables.blocks import in_blocks
 
 _ROWS_PER_PAGE, _DISCREPANCIES_PER_PAGE = 50, 25
 
@@ -108,7 +109,8 @@ def payments_csv(request: SignedInRequest, campaign: Campaign) -> StreamingHttpR
     note_act(is_act=form.has_real_ids)
     names = real_name if form.has_real_ids else hashed_name
     rows = iter_payments(campaign, names=names, with_ids=form.has_real_ids, only_done=form.has_only_done)
-    response = StreamingHttpResponse(csv_pieces(PAYMENT_COLUMNS, rows), content_type="text/csv; charset=utf-8")
+    pieces = csv_pieces(PAYMENT_COLUMNS, in_blocks(rows))
+    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     filename = f"{slugify(campaign.name) or 'campaign'}-payments{'-real-ids' if form.has_real_ids else ''}.csv"
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=filename) or ""
     response["Cache-Control"] = "private, no-store"

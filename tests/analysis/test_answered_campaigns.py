@@ -20,6 +20,7 @@ from campaigns.design.composition import Layout
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.media import get_media
+from evalsite.lib.tables.blocks import in_rows
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
 from tests.analysis.test_downloads import as_downloaded, replicated
 from tests.annotation.cast import build, launch
@@ -63,8 +64,8 @@ def rated(
 
 
 def rows_of(campaign: Campaign, table: str) -> list[dict]:
-    columns, rows = TABLES[table]
-    return [dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name)]
+    columns, blocks = TABLES[table]
+    return [dict(zip(columns, row, strict=True)) for row in in_rows(blocks(campaign, names=hashed_name))]
 
 
 def within_of(run: AnalysisRun) -> dict[str, int]:

@@ -26,6 +26,7 @@ from campaigns.services.campaigns import change_campaign
 from campaigns.services.criteria import add_criterion, change_criterion
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.analysis.campaigns import analysed
 from tests.analysis.conftest import finish
 from tests.analysis.test_downloads import as_downloaded, replicated
@@ -223,8 +224,8 @@ def owner(made: Campaign, db: None) -> User:
 
 
 def ordinary_rows(campaign: Campaign) -> list[dict]:
-    columns, rows = TABLES["answers"]
-    found = (dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name))
+    columns, blocks = TABLES["answers"]
+    found = (dict(zip(columns, row, strict=True)) for row in in_rows(blocks(campaign, names=hashed_name)))
     return [row for row in found if row["kind"] == "ordinary"]
 
 

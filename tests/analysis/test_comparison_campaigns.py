@@ -25,6 +25,7 @@ from campaigns.models import Campaign, Output
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
 from tests.analysis.test_downloads import replicated
 from tests.annotation.cast import launch
@@ -74,8 +75,8 @@ def opened(made: dict[str, Campaign], db: None) -> Opened:
 
 
 def rows_of(campaign: Campaign) -> list[dict[str, Any]]:
-    columns, rows = TABLES[methods[campaign.method].table]
-    return [dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name)]
+    columns, blocks = TABLES[methods[campaign.method].table]
+    return [dict(zip(columns, row, strict=True)) for row in in_rows(blocks(campaign, names=hashed_name))]
 
 
 def of_kinds(rows: list[dict[str, Any]]) -> dict[str, int]:

@@ -28,6 +28,7 @@ from campaigns.checklist import checklist
 from campaigns.models import Campaign, HitItem, Source
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
+from evalsite.lib.tables.blocks import in_rows
 from evalsite.lib.tables.writing import write_csv
 from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
 from tests.annotation.cast import launch
@@ -177,7 +178,7 @@ def test_scores_of_a_campaign_have_the_errors_beside_them(
     table = TABLES["rated_spans"]
     path = tmp_path / "esa.csv"
     with path.open("w", newline="") as stream:
-        write_csv(stream, table.columns, table.rows(campaign, names=real_name))
+        write_csv(stream, table.columns, in_rows(table.blocks(campaign, names=real_name)))
     rows = list(csv.DictReader(io.StringIO(path.read_text())))
     assert len(rows) == responses_of(campaign).filter(criterion__name="score").count()
     by_place = {

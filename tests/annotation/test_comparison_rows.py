@@ -23,6 +23,7 @@ from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, HitItem, Output
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.open_campaigns import open_campaign
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +54,7 @@ def answer(campaign: Campaign, *pages: list[str]) -> None:
 
 
 def rows_of(campaign: Campaign, table: str) -> list[tuple[Any, ...]]:
-    return list(TABLES[table].rows(campaign, names=hashed_name))
+    return list(in_rows(TABLES[table].blocks(campaign, names=hashed_name)))
 
 
 def written(folder: Path, table: str, rows: Iterable[Iterable[Any]]) -> Path:
@@ -98,7 +99,7 @@ def test_tables_say_how_long_outputs_are_by_their_format(owner: User, tmp_path: 
     answer(campaign, ["1"], ["2"])
     table = table_of(campaign, "votes")
     assert table.columns == (*VOTE_COLUMNS, "words_a", "words_b")
-    rows = list(table.rows(campaign, names=hashed_name))
+    rows = list(in_rows(table.blocks(campaign, names=hashed_name)))
     assert [row[-2:] for row in rows] == [("0", "1"), ("2", "3")]
     path = tmp_path / "votes.csv"
     with path.open("w", newline="") as stream:
@@ -109,7 +110,7 @@ def test_tables_say_how_long_outputs_are_by_their_format(owner: User, tmp_path: 
     assert of_other_format == ("words_a", "words_b", "style_lines_a", "style_lines_b")
     assert list(find_style(of_other_format)) == ["words", "lines"]
     columns, rankings = table_of(campaign, "rankings")
-    assert columns[-1] == "output_words" and list(rankings(campaign, names=hashed_name)) == []
+    assert columns[-1] == "output_words" and list(in_rows(rankings(campaign, names=hashed_name))) == []
     assert table_of(campaign, "choices").columns == CHOICE_COLUMNS
 
 

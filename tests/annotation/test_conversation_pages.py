@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from analysis.data.loading import load_scores
 from annotation.access.tokens import token_of
-from annotation.export.rows import RATING_COLUMNS, REPLY_SCORE_COLUMNS, iter_ratings
+from annotation.export.rows import RATING_COLUMNS, REPLY_SCORE_COLUMNS, rating_blocks
 from annotation.export.tables import table_of
 from annotation.models import Response
 from annotation.services.assignments import start_assignment
@@ -32,6 +32,7 @@ from campaigns.services.hits import execute_build
 from campaigns.services.lifecycle import launch_campaign
 from campaigns.services.screens import change_screen
 from evalsite.accounts.models import User
+from evalsite.lib.tables.blocks import in_rows
 from evalsite.lib.tables.writing import write_csv
 from tests.analysis.campaigns import analysed
 from tests.annotation.conversations import SYSTEMS, conversations, traces
@@ -118,7 +119,7 @@ def test_a_campaign_from_the_file_to_the_ranking(opened: Opened, format: str) ->
         assert value["of"] == n_turns
         assert score == (100 if value["step"] is None else (value["step"] - 1) / n_turns * 100)
 
-    turns = [row[RATING_COLUMNS.index("turn")] for row in iter_ratings(campaign)]
+    turns = [row[RATING_COLUMNS.index("turn")] for row in in_rows(rating_blocks(campaign))]
     assert len(turns) == given.count() and {*turns} == {None, *range(1, n_turns + 1)}
     found = analysed(campaign).report["summary"]["systems"]
     assert {row["system"] for row in found} == {*SYSTEMS}
@@ -132,7 +133,7 @@ def test_scores_of_replies_are_exported_with_their_numbers_and_analysed_by_sourc
     call_command("simulate", str(campaign.public_id), workers=6, stdout=StringIO(), stderr=StringIO())
     table = table_of(campaign, "scores")
     assert table.columns == (*REPLY_SCORE_COLUMNS, "output_words")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows(campaign, names=hashed_name)]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in in_rows(table.blocks(campaign, names=hashed_name))]
     assert {row["turn"] for row in rows if row["criterion"] == "sound"} == {1, 2, 3}
     assert {row["turn"] for row in rows if row["criterion"] != "sound"} == {None}
     path = tmp_path / "scores.csv"
@@ -163,7 +164,7 @@ def test_steps_that_were_chosen_are_exported_and_none_is_good(opened: Opened) ->
     campaign = opened("trace")
     call_command("simulate", str(campaign.public_id), workers=6, stdout=StringIO(), stderr=StringIO())
     table = table_of(campaign, "answers")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows(campaign, names=hashed_name)]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in in_rows(table.blocks(campaign, names=hashed_name))]
     assert {row["correct"] for row in rows} == {'["No step is wrong"]'}
     assert {row["answer"] for row in rows} <= {'["No step is wrong"]', *(f'["Step {n}"]' for n in range(1, 6))}
 

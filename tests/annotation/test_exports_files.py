@@ -27,10 +27,10 @@ from annotation.export.rows import (
     ITEM_COLUMNS,
     RATING_COLUMNS,
     REPLY_SCORE_COLUMNS,
+    item_blocks,
     iter_assignments,
-    iter_items,
-    iter_ratings,
-    iter_scores,
+    rating_blocks,
+    score_blocks,
 )
 from annotation.export.tables import TABLES
 from annotation.models import Assignment, Event, Response
@@ -39,6 +39,7 @@ from campaigns.contracts.attributes import DRAW_WEIGHT, OF_RATERS
 from campaigns.contracts.columns import is_described
 from campaigns.models import Campaign, System
 from evalsite.accounts.models import User
+from evalsite.lib.tables.blocks import in_blocks, in_rows
 from evalsite.lib.tables.writing import write_csv
 from tests.annotation.cast import build, launch, make_worker, rate, rate_hit
 from tests.campaigns.cast import add_member, make_campaign
@@ -95,7 +96,7 @@ def rows_in(content: bytes) -> list[dict[str, str]]:
 
 @on_both
 def test_every_rating_of_finished_hits_is_a_row_in_order(campaign: Campaign, criteria: list[str]) -> None:
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in in_rows(rating_blocks(campaign))]
 
     stored = Response.objects.filter(assignment__state=State.FINISHED)
     assert len(rows) == stored.count() == 4 * 10 * len(criteria)
@@ -112,13 +113,13 @@ def test_every_rating_of_finished_hits_is_a_row_in_order(campaign: Campaign, cri
 
 @on_both
 def test_an_analysis_reads_the_same_rows_without_state_and_times(campaign: Campaign) -> None:
-    assert list(iter_scores(campaign)) == [row[:9] for row in iter_ratings(campaign)]
+    assert list(in_rows(score_blocks(campaign))) == [row[:9] for row in in_rows(rating_blocks(campaign))]
     assert RATING_COLUMNS[:9][-1] == "score"
 
 
 @on_both
 def test_all_states_bring_the_half_done_ones(campaign: Campaign, criteria: list[str]) -> None:
-    rows = list(iter_ratings(campaign, states=ALL_STATES))
+    rows = list(in_rows(rating_blocks(campaign, states=ALL_STATES)))
     assert len(rows) == Response.objects.count() == (4 * 10 + 4) * len(criteria)
     assert {row[RATING_COLUMNS.index("state")] for row in rows} == {"finished", "active"}
 
@@ -130,7 +131,7 @@ def test_seconds_are_what_the_browser_reported_else_since_the_item_before(campai
     Event.objects.filter(pk=reported.pk).update(data={"shown_ms": 1234})
     Event.objects.filter(pk=lost.pk).update(data={})
 
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in in_rows(rating_blocks(campaign))]
 
     seconds = {r["position"]: r["seconds"] for r in rows if r["assignment"] == assignment.pk}
     assert seconds[1] == 1.234
@@ -145,19 +146,20 @@ def test_rows_come_by_few_queries_however_many_there_are(owner: User, campaign: 
     counts = []
     for each in (campaign, large):
         with CaptureQueriesContext(connection) as queries:
-            assert sum(1 for _ in iter_ratings(each))
+            assert sum(1 for _ in in_rows(rating_blocks(each)))
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
 
 @on_both
 def test_chunks_lose_nothing_at_their_ends(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    ratings, items, assignments = (list(rows(campaign)) for rows in (iter_ratings, iter_items, iter_assignments))
+    ratings, items = (list(in_rows(blocks(campaign))) for blocks in (rating_blocks, item_blocks))
+    assignments = list(iter_assignments(campaign))
     for size in (1, 2, 4, 5):
         monkeypatch.setattr("annotation.export.rows._ASSIGNMENTS_AT_ONCE", size)
         monkeypatch.setattr("annotation.export.rows._HITS_AT_ONCE", size)
-        assert list(iter_ratings(campaign)) == ratings
-        assert list(iter_items(campaign)) == items
+        assert list(in_rows(rating_blocks(campaign))) == ratings
+        assert list(in_rows(item_blocks(campaign))) == items
         assert list(iter_assignments(campaign)) == assignments
 
 
@@ -176,7 +178,7 @@ def test_the_analysis_reads_every_format_as_the_same_ratings(
 ) -> None:
     written = tmp_path / "written.csv"
     with written.open("w", encoding="utf-8", newline="") as stream:
-        write_csv(stream, RATING_COLUMNS, iter_ratings(campaign))
+        write_csv(stream, RATING_COLUMNS, in_rows(rating_blocks(campaign)))
     path = tmp_path / name
     path.write_bytes(sent(owner_client, campaign, name))
 
@@ -202,7 +204,7 @@ def test_names_that_look_like_formulas_survive(owner_client: Client, campaign: C
 def test_the_command_line_analyses_the_export(campaign: Campaign, rng, tmp_path: Path, capsys) -> None:
     path = tmp_path / "ratings.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
-        write_csv(stream, RATING_COLUMNS, iter_ratings(campaign))
+        write_csv(stream, RATING_COLUMNS, in_rows(rating_blocks(campaign)))
     call_command("analyse", path, protocol=campaign.protocol, format="json")
     summary = json.loads(capsys.readouterr().out)
     assert summary["workers"]
@@ -343,9 +345,9 @@ def test_pieces_are_made_as_they_are_asked_for() -> None:
         for n_read in range(1, 120_001):
             yield (n_read,)
 
-    next(csv_pieces(["n"], rows()))
+    next(csv_pieces(["n"], in_blocks(rows())))
     assert n_read == 1_000
-    next(parquet_pieces(pa.schema([("n", pa.int64())]), rows()))
+    next(parquet_pieces(pa.schema([("n", pa.int64())]), in_blocks(rows())))
     assert n_read == 50_000
 
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.export.downloads import count_rows
-from annotation.export.rows import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_scores
+from annotation.export.rows import ALL_STATES, RATING_COLUMNS, rating_blocks, score_blocks
 from annotation.models import Assignment, Event, Response
 from annotation.pages.questions import AnswerKey, asked_on
 from annotation.queries import criteria_of, get_current_page, pages_of
@@ -20,6 +20,7 @@ from annotation.services.ratings import save_draft, save_page
 from campaigns.models import Campaign, Criterion, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.open_campaigns import open_campaign
 from tests.annotation.worker_pages import url
 
@@ -211,10 +212,10 @@ def test_an_answer_about_a_whole_comparison_is_of_no_system(assignment: Assignme
         answers = whole_page(campaign) | ({key(campaign, "effort"): ["3"]} if position == 5 else {})
         save_page(assignment_id=assignment.pk, position=position, answers=answers)
     finish_assignment(assignment_id=assignment.pk)
-    assert {row[7] for row in iter_scores(campaign)} == {"fluency"}
+    assert {row[7] for row in in_rows(score_blocks(campaign))} == {"fluency"}
     campaign.criteria.update(is_required=True)
     assert count_rows(campaign, timezone.now()).n_ratings == Response.objects.count()
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in in_rows(rating_blocks(campaign))]
     by_criterion = {row["criterion"]: row for row in rows if row["position"] == 5}
     of_page, of_output = by_criterion["overall"], by_criterion["fluency"]
     assert (of_page["system"], of_page["score"], of_page["response"], of_page["page"]) == ("", None, "4", 3)
@@ -223,6 +224,9 @@ def test_an_answer_about_a_whole_comparison_is_of_no_system(assignment: Assignme
 
 def test_an_answer_about_a_document_is_of_its_system(document: Assignment) -> None:
     save_page(assignment_id=document.pk, position=1, answers=whole_page(document.campaign))
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(document.campaign, states=ALL_STATES)]
+    rows = [
+        dict(zip(RATING_COLUMNS, row, strict=True))
+        for row in in_rows(rating_blocks(document.campaign, states=ALL_STATES))
+    ]
     of_page = next(row for row in rows if row["criterion"] == "overall")
     assert (of_page["system"], of_page["score"], of_page["page"]) == ("system-0", 4, 1)

@@ -25,6 +25,7 @@ from campaigns.contracts.attributes import TAKEN_ATTRIBUTES, plain_attribute
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.cast import build, launch, make_worker, rate_hit
 from tests.campaigns.cast import make_campaign
 from tests.databases import on_both, on_sqlite
@@ -200,7 +201,7 @@ def test_files_have_them_at_the_end_and_empty_for_others(rated: Campaign) -> Non
         assert cells(found) == expected
         assert found.fieldnames == [*RATING_COLUMNS, "output_words", "pool", "years"]
         table = table_of(rated, "scores")
-        rows = (dict(zip(table.columns, row, strict=True)) for row in table.rows(rated, names=names))
+        rows = (dict(zip(table.columns, row, strict=True)) for row in in_rows(table.blocks(rated, names=names)))
         assert cells(rows) == expected
     parquet = pq.read_table(io.BytesIO(content(rated, "ratings.parquet"))).to_pylist()
     assert cells(parquet) == {(hashed_name(ada), "lab", "7"), (hashed_name(other), "", "")}

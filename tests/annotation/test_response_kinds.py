@@ -17,7 +17,7 @@ from analysis.web.queries.campaigns import settings_of
 from analysis.web.queries.finished_work import read_ratings
 from analysis.web.queries.workers_now import list_live_workers
 from annotation.export.downloads import count_rows
-from annotation.export.rows import RATING_COLUMNS, iter_ratings, iter_scores
+from annotation.export.rows import RATING_COLUMNS, rating_blocks, score_blocks
 from annotation.models import Assignment, Response
 from annotation.pages.questions import AnswerKey
 from annotation.queries import criteria_of
@@ -28,6 +28,7 @@ from campaigns.models import Campaign, Criterion
 from campaigns.services.criteria import change_criterion
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from evalsite.lib.tables.writing import write_csv
 from tests.annotation.open_campaigns import open_campaign, rate_items
 from tests.annotation.worker_pages import form_of, started, url
@@ -156,7 +157,7 @@ def finished(campaign: Campaign) -> Campaign:
 
 
 def test_files_have_every_answer_and_the_score_of_those_that_have_one(finished: Campaign) -> None:
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(finished)]
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in in_rows(rating_blocks(finished))]
     first = {row["criterion"]: (row["score"], row["response"], row["abstained"]) for row in rows[:5]}
     assert first == {
         "adequacy": (70, "", ""),
@@ -177,7 +178,11 @@ def test_scores_between_bounds_are_analysed_on_one_scale_and_nothing_is_imputed(
         "quality": (1.0, 3.0),
         "errors": (0.0, 4.0),
     }
-    assert [row[-2:] for row in iter_scores(finished)][:3] == [("adequacy", 70), ("quality", 3), ("errors", 1)]
+    assert [row[-2:] for row in in_rows(score_blocks(finished))][:3] == [
+        ("adequacy", 70),
+        ("quality", 3),
+        ("errors", 1),
+    ]
     found = read_ratings(finished)
     scores = found.ratings.scores.tolist()
     assert scores[0] == [70, 100, 25]
@@ -202,7 +207,7 @@ def test_seconds_of_an_item_are_its_own_where_the_one_before_has_no_score(campai
 def test_the_file_of_all_answers_can_be_analysed_as_it_is(finished: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     with path.open("w", newline="") as stream:
-        write_csv(stream, RATING_COLUMNS, iter_ratings(finished))
+        write_csv(stream, RATING_COLUMNS, in_rows(rating_blocks(finished)))
     settings = settings_of(finished)
     loaded = load_ratings(path, criteria=settings.criterion_names, scale=settings.scales)
     assert np.nan_to_num(loaded.ratings.scores, nan=-1).tolist() == [[70, 3, 1], [70, -1, 1], [70, 3, 4]]

@@ -17,7 +17,7 @@ from django.urls import reverse
 from PIL import Image
 
 from annotation.access.tokens import token_of
-from annotation.export.rows import RATING_COLUMNS, iter_ratings
+from annotation.export.rows import RATING_COLUMNS, rating_blocks
 from annotation.images import DARK, LIGHT
 from annotation.models import Assignment, Response
 from annotation.pages import text_images
@@ -30,6 +30,7 @@ from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
 from campaigns.services.hits import execute_build
 from campaigns.services.lifecycle import launch_campaign
+from evalsite.lib.tables.blocks import in_rows
 from evalsite.lib.tables.writing import write_csv
 from tests.annotation.leaks import (
     Served,
@@ -126,7 +127,7 @@ def test_a_campaign_from_the_file_to_the_ranking(opened: Opened, tmp_path: Path,
 
     ratings, results = tmp_path / "ratings.csv", StringIO()
     with ratings.open("w") as stream:
-        write_csv(stream, list(RATING_COLUMNS), iter_ratings(campaign))
+        write_csv(stream, list(RATING_COLUMNS), in_rows(rating_blocks(campaign)))
     call_command("analyse", str(ratings), protocol=protocol, stdout=results, stderr=StringIO())
     assert all(system in results.getvalue() for system in SYSTEMS)
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.web.services.campaigns import request_analysis
 from analysis.web.services.runs import exclude_worker
-from annotation.export.rows import iter_assignments, iter_events, iter_ratings
+from annotation.export.rows import event_blocks, iter_assignments, rating_blocks
 from annotation.models import Assignment, Event, Response, Turn, Worker
 from annotation.raters.lists import by_name
 from annotation.services.erasing import erase_worker
@@ -30,6 +30,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.handlers import JobContext, get_handler
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.analysis.campaigns import analysed
 from tests.analysis.conftest import finish
 from tests.annotation.chat.chat_campaigns import open_live_campaign
@@ -172,9 +173,10 @@ def test_no_table_and_no_file_holds_the_id_afterwards_and_all_scores_stay(
     assert erased.name == f"erased-{erased.pk}"
     assert Worker.objects.count() == 2
     assert {each.worker for each in Submission.objects.filter(code="").select_related("worker")} >= {erased}
-    assert {row[0] for row in iter_ratings(paid, names=real_name)} >= {erased.name}
-    exported = [*iter_ratings(paid, names=real_name), *iter_assignments(paid, names=real_name, with_codes=True)]
-    assert ID not in str([*exported, *iter_events(paid, names=real_name, with_ids=True)])
+    assert {row[0] for row in in_rows(rating_blocks(paid, names=real_name))} >= {erased.name}
+    exported = [*in_rows(rating_blocks(paid, names=real_name))]
+    exported += iter_assignments(paid, names=real_name, with_codes=True)
+    assert ID not in str([*exported, *in_rows(event_blocks(paid, names=real_name, with_ids=True))])
     assert KeyedRequest.objects.get().key == "2"
     assert ID not in str(Deletion.objects.values_list())
     assert owner_client.get(url(paid, worker)).status_code == 404

@@ -3,7 +3,6 @@
 Finished assignments never change, so the same ones give the same. What a worker wrote stays in the database.
 """
 
-import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from analysis.stats.ratings import Floats, Ratings, from_long
 from analysis.stats.scores import rescale
 from annotation.chat.exports import measure_each, minutes_between
 from annotation.export.attributes import DRAWN, weigh_draws
+from annotation.export.encoding import csv_pieces
 from annotation.export.tables import ResponseTable
 from annotation.models import Assignment, Conversation, Response, TopicChange, Turn
 from annotation.worker_names import NameWorker
@@ -42,7 +42,7 @@ from campaigns.design.composition import KINDS, Kind
 from campaigns.formats import get_format
 from campaigns.methods import whole_before_replies
 from campaigns.models import Campaign, HitItem, Source
-from evalsite.lib.tables.writing import write_csv
+from evalsite.lib.tables.blocks import Block
 
 Ints = NDArray[np.int64]
 # A longer list of workers is not worth sending to the database.
@@ -162,17 +162,17 @@ def write_responses(
 
     `workers`: those whose rows are wanted, by id; everybody's if they are very many or None.
     """
-    assignments, place = set(), table.columns.index("assignment")
+    assignments: set[int] = set()
+    place = table.columns.index("assignment")
     wanted = workers if workers is not None and len(workers) <= _MOST_NAMED else None
 
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for row in table.rows(campaign, names=names, workers=wanted):
-            assignments.add(row[place])
-            yield row
+    def noted() -> Iterator[Block]:
+        for block in table.blocks(campaign, names=names, workers=wanted):
+            assignments.update(block[place])
+            yield block
 
-    text = io.TextIOWrapper(copy, encoding="utf-8", newline="")
-    write_csv(text, table.columns, rows())
-    text.detach()  # flushes, and leaves the file open
+    copy.writelines(csv_pieces(table.columns, noted()))
+    copy.flush()  # who reads it may open it by its name
     return len(assignments)
 
 

@@ -45,6 +45,7 @@ from campaigns.views.autosave import sent
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.lib.encryption import readable_secrets
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_blocks
 
 _ANSWERS_PER_PAGE = 50
 _FIELD_OF = {
@@ -187,7 +188,7 @@ def remove(request: SignedInRequest, campaign: Campaign, judge_id: UUID) -> Http
 def answers(request: SignedInRequest, campaign: Campaign, judge_id: UUID) -> HttpResponseBase:
     """Send every call of a judge, with the answer as it came, as CSV."""
     found = get_judge_of(campaign, judge_id)
-    pieces = csv_pieces(answer_columns(found), answer_rows(found))
+    pieces = csv_pieces(answer_columns(found), in_blocks(answer_rows(found)))
     answer = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="judge-{slugify(found.name) or "answers"}.csv"'
     return answer

@@ -1,28 +1,27 @@
 """The one way out for tables: CSV and XLSX that a spreadsheet cannot mistake for formulas."""
 
-import csv
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import isfinite
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, Any, TextIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from evalsite.lib.tables.blocks import Block, in_blocks, spread_any
+
 # A formula (OWASP, CSV injection): also behind white space, which some programs leave out, and in full width, which
 # some read as the same. Or what looks neutralised already: it gets one more, so that `restore` gives it back.
 _FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
+
+_QUOTE, _QUOTED = '"', re.compile('[,"\r\n]')
 
 
 def neutralise(cell: Any) -> Any:
     """Return text that a spreadsheet would run as a formula behind an apostrophe, anything else as it is."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
-
-
-def neutralise_row(row: Iterable[Any]) -> list[Any]:
-    """Return the cells of a row as `neutralise` does: of most, one look at the first character is enough."""
-    return [neutralise(cell) if cell and isinstance(cell, str) and not cell[0].isalnum() else cell for cell in row]
 
 
 def restore(cell: str) -> str:
@@ -32,9 +31,21 @@ def restore(cell: str) -> str:
 
 def write_csv(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table as CSV (RFC 4180, UTF-8); numbers in full precision, None as an empty cell."""
-    writer = csv.writer(stream)
-    writer.writerow(neutralise_row(header))
-    writer.writerows(map(neutralise_row, rows))
+    for block in in_blocks(chain([header], rows)):
+        stream.write(csv_text(block))
+
+
+def csv_text(block: Block) -> str:
+    """Return the rows of a block as lines of CSV: quoted where they must be, neutralised, None as an empty cell."""
+    cells = [spread_any(column, _csv_cell) for column in block]
+    if len(cells) == 1:
+        cells = [[cell or '""' for cell in cells[0]]]  # else the row would be an empty line
+    return "".join(f"{line}\r\n" for line in map(",".join, zip(*cells, strict=True)))
+
+
+def _csv_cell(cell: Any) -> str:
+    text = "" if cell is None else str(neutralise(cell))
+    return f'"{text.replace(_QUOTE, _QUOTE * 2)}"' if _QUOTED.search(text) else text
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,13 @@ from annotation.chat import exports as transcripts
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.chat.replies import fetch_reply_of
 from annotation.chat.services import keep_input, leave_conversations, open_conversations
-from annotation.export.rows import ALL_STATES, iter_events
+from annotation.export.rows import ALL_STATES, EVENT_COLUMNS, event_blocks
 from annotation.models import Assignment, Conversation, Turn
 from annotation.worker_names import hashed_name
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
 from evalsite.lib.encryption import encrypt_secrets
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.cast import make_worker
 from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.chat.talks import GREETINGS, SERIOUS, change_topic, hold_chat, take_hit
@@ -274,7 +275,8 @@ def unanswered(owner: User) -> Campaign:
 
 @on_both
 def test_events_tell_of_replies_that_did_not_come(unanswered: Campaign) -> None:
-    failed, left = (event for event in iter_events(unanswered) if event["event"] in ("unanswered", "skipped"))
+    events = (dict(zip(EVENT_COLUMNS, row, strict=True)) for row in in_rows(event_blocks(unanswered)))
+    failed, left = (event for event in events if event["event"] in ("unanswered", "skipped"))
     assert (failed["event"], failed["position"], failed["data"].keys()) == (
         "unanswered",
         1,

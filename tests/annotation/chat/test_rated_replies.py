@@ -16,7 +16,7 @@ from analysis.web.queries.facts import get_facts
 from annotation.chat.exports import iter_transcripts
 from annotation.chat.transcripts import get_transcript
 from annotation.export.downloads import count_rows
-from annotation.export.rows import ALL_STATES, RATING_COLUMNS, iter_ratings, iter_reply_scores, iter_scores
+from annotation.export.rows import ALL_STATES, RATING_COLUMNS, rating_blocks, reply_score_blocks, score_blocks
 from annotation.export.tables import TABLES, table_of
 from annotation.models import Assignment, Conversation, Response
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -27,6 +27,7 @@ from campaigns.models import Campaign, Chatbot, Criterion
 from campaigns.proposals import pace_of
 from campaigns.queries import get_campaign_for
 from evalsite.accounts.models import User
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.chat import bots
 from tests.annotation.chat.chat_campaigns import make_live_campaign, open_live_campaign
 from tests.annotation.chat.test_chat_pages import SCRIPTED, Worker
@@ -219,7 +220,7 @@ def rated(worker: Worker, campaign: Campaign) -> Assignment:
 
 
 def test_files_have_the_turn(rated: Assignment, campaign: Campaign) -> None:
-    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in iter_ratings(campaign)]
+    rows = [dict(zip(RATING_COLUMNS, row, strict=True)) for row in in_rows(rating_blocks(campaign))]
     first = [(row["criterion"], row["turn"], row["score"]) for row in rows if row["position"] == 1]
     assert first == [
         *[("fun", None, 60)],
@@ -231,18 +232,18 @@ def test_files_have_the_turn(rated: Assignment, campaign: Campaign) -> None:
 
 
 def test_analyses_read_replies_where_they_are_asked_of(rated: Assignment, campaign: Campaign) -> None:
-    columns, rows = table_of(campaign, "scores")
-    found = [dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name)]
+    columns, blocks = table_of(campaign, "scores")
+    found = [dict(zip(columns, row, strict=True)) for row in in_rows(blocks(campaign, names=hashed_name))]
     assert [row["turn"] for row in found][:6] == [None, 2, 2, 2, 4, 4]
-    assert next(iter_reply_scores(campaign))[:-1] == next(iter_scores(campaign))
-    assert {row[7] for row in iter_scores(campaign)} == {"fun"}
+    assert next(in_rows(reply_score_blocks(campaign)))[:-1] == next(in_rows(score_blocks(campaign)))
+    assert {row[7] for row in in_rows(score_blocks(campaign))} == {"fun"}
     Criterion.objects.filter(campaign=campaign, scope="turn").update(scope="output")
     assert table_of(campaign, "scores") == TABLES["scores"]
 
 
 def test_a_method_is_given_what_it_reads(rated: Assignment, campaign: Campaign) -> None:
     campaign.method = "ssa"
-    assert {row[7] for row in iter_reply_scores(campaign)} == {"sensible", "specific"}
+    assert {row[7] for row in in_rows(reply_score_blocks(campaign))} == {"sensible", "specific"}
 
 
 def test_choices_of_replies_are_about_sources_of_their_own(rated: Assignment, campaign: Campaign) -> None:
@@ -253,8 +254,8 @@ def test_choices_of_replies_are_about_sources_of_their_own(rated: Assignment, ca
     item = rated.hit.items.get(position=1)
     for turn in (2, 4):
         Response.objects.create(assignment=rated, item=item, criterion=mood, turn=turn, value=["a"])
-    columns, rows = TABLES["answers"]
-    found = [dict(zip(columns, row, strict=True)) for row in rows(campaign, names=hashed_name)]
+    columns, blocks = TABLES["answers"]
+    found = [dict(zip(columns, row, strict=True)) for row in in_rows(blocks(campaign, names=hashed_name))]
     assert [(row["source"], row["kind"]) for row in found] == [
         (f"{rated.pk}.1.{turn}", item.get_kind_display()) for turn in (2, 4)
     ]
