@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.data.choices import Choices
 from analysis.data.describing import Reading
+from analysis.data.style import TEXT, columns_of, find_style
 from analysis.methods import ResponseMethod, ResponsesFile, get_method, list_response_methods
 from analysis.methods.recognition import recognise
 from analysis.methods.settings import AnalysisSettings, from_json, load_settings
@@ -145,7 +146,13 @@ class Data:
         return self.publish(folder, about, keep, key or new_key())
 
     def publish(self, folder: str | Path, about: Publication, keep: Collection[str], key: str) -> Path:
-        """Write what `to_hf` writes; without a key workers keep their names, which must be hashes."""
+        """Write what `to_hf` writes; without a key workers keep their names, which must be hashes.
+
+        Columns that say how long outputs are come along: strengths of votes follow from them.
+        """
+        style = find_style(preview(self.path, n_rows=0).columns)
+        counted = columns_of({name: sides for name, sides in style.items() if name != TEXT})
+        keep = list(dict.fromkeys([*keep, *counted]))
         sentence, scale = self.reading.sentence if self.reading else "", self.settings.scale
         how = f'"{self.method}"' + (f", scale=({scale[0]:g}, {scale[1]:g})" if scale else "")
         return write_dataset(self._long_table(keep), Path(folder), about, sentence=sentence, how=how, key=key)

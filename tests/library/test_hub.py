@@ -10,7 +10,7 @@ import yaml
 
 import evalsite as ev
 from tests.croissant import records_by
-from tests.library.test_four_ways import settings_of
+from tests.library.test_four_ways import rows_with_style, settings_of
 from tests.library.test_sources import ROWS
 from tests.methods.test_by_groups import PROTOCOLS, rows_of
 
@@ -96,7 +96,7 @@ def test_a_hub_that_does_not_answer_is_said(hub: Path) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_written_gives_the_same_results_again(protocol: str, hub: Path) -> None:
     settings = settings_of(protocol)
-    data = ev.read(list(rows_of(protocol)), settings)
+    data = ev.read(list(rows_with_style(protocol)), settings)
     folder = data.to_hf(hub / "lab/responses", keep=["domain"])
 
     table = datasets.load_dataset(str(folder), split="train")
