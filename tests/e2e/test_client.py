@@ -14,11 +14,13 @@ from uuid import uuid4
 
 import dj_database_url
 import httpx
+import nbformat
 import pytest
 from django.conf import global_settings
 from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
+from nbclient import NotebookClient
 
 from analysis.templatetags.results import number
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -33,6 +35,7 @@ from tests.e2e.conftest import serve
 from tests.jobs.processes import EMAIL, PASSWORD, Site
 from tests.services import new_database, wait_until
 
+ROOT = Path(__file__).parents[2]
 SYSTEMS, N_SOURCES = ("alder", "birch", "cedar", "human"), 8
 QUALITY = {"human": 1.0, "alder": 0.4, "birch": -0.3, "cedar": -1.1}
 DESIGN = {"n_ordinary": 8, "n_degraded": 6, "n_repeat": 0, "n_reference": 0, "workers_per_hit": 2, "seed": 1}
@@ -174,6 +177,18 @@ def test_a_campaign_from_its_outputs_to_its_results(served: Installation, tmp_pa
         assert [each.run_id for each in campaign.runs()] == [again.run_id, run.run_id]
         other = site.analyse(site.upload_ratings(ratings), settings=report["settings"])
         assert other.report()["summary"]["systems"] == report["summary"]["systems"]
+
+
+def test_the_notebook_of_a_campaign_runs(served: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSITE_SITE", served.address)
+    monkeypatch.setenv("EVALSITE_TOKEN", served.token)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
+    path = ROOT / "examples/notebooks/a-campaign-by-script.ipynb"
+    notebook = nbformat.read(path, nbformat.current_nbformat)
+    NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert served.address in str(shown) and not any(output.output_type == "error" for output in shown)
 
 
 def test_a_refusal_has_its_code_fields_and_rows(served: Installation, tmp_path: Path) -> None:
