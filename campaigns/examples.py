@@ -73,7 +73,7 @@ LLM = Example(
     "finished",
     likes_length=0.6,
     attributes=("topic",),
-    design={"n_ordinary": 10, "n_degraded": 7, "n_repeat": 1, "n_hits": 20},
+    design={"n_ordinary": 14, "n_degraded": 12, "n_repeat": 1, "n_hits": 16},
     words={"what makes an answer better": "an answer is better if it is correct, does what was asked, and is clear"},
 )
 AGENTS = Example(
