@@ -40,7 +40,7 @@ def worsen_lines(lines: Sequence[str], places: Sequence[int], rng: np.random.Gen
     Examples
     --------
     >>> worsen_lines(["total = price", "total += tax"], [0, 1], np.random.default_rng(1))
-    ['total += tax', 'price = price']
+    ['total += tax', 'total = total']
     """
     changed = list(lines)
     written = [n for n in places if _NAME.search(lines[n])]

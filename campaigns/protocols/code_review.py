@@ -19,9 +19,9 @@ class CodeReview(Protocol):
     names = ("diff", "patch", "pull request", "commit", "programming", "code generation")
     picture = "img/protocols/code-review.webp"
     criteria = (
-        CriterionSpec("correct", "Does the change do what was asked for?", response="scale", settings=_LEVELS),
-        CriterionSpec("clear", "Is the code easy to read and to change?", response="scale", settings=_LEVELS),
-        CriterionSpec("accepted", "Would you accept it as it is?", response="scale", settings=_LEVELS),
+        CriterionSpec("correctness", "Does the change do what was asked for?", response="scale", settings=_LEVELS),
+        CriterionSpec("clarity", "Is the code easy to read and to change?", response="scale", settings=_LEVELS),
+        CriterionSpec("acceptance", "Would you accept it as it is?", response="scale", settings=_LEVELS),
     )
     worker_test = "paired-wilcoxon"
     screen = Screen(

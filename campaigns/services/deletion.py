@@ -230,7 +230,8 @@ class CampaignRecords(Records):
         """Delete uploads, files that no other campaign has, and dialogues that no other chatbot speaks from."""
         uploads = Upload.objects.filter(campaign=campaign_id).values_list("file", "packed")
         delete_files([name for both in uploads for name in both if name], [])
-        delete_files(own_names(Campaign.objects.get(pk=campaign_id)), [])
+        for campaign in Campaign.objects.filter(pk=campaign_id):  # none, if it went before
+            delete_files(own_names(campaign), [])
         own = Chatbot.objects.filter(system__campaign=campaign_id)
         others = Chatbot.objects.exclude(system__campaign=campaign_id)
         names = set(own.exclude(dialogues="").values_list("dialogues", flat=True))

@@ -38,6 +38,7 @@ VOLATILE = {"Content-Length", "X-Request-ID"}
 # What differs with the texts of a page: the texts themselves, and what is marked or written in them already.
 _TEXTS = (
     (re.compile(r'(<p class="real-text"[^>]*>).*?(</p>)', re.DOTALL), r"\1\2"),
+    (re.compile(r'(<div class="rich-text"[^>]*>)(?:(?!<div).)*?(</div>)', re.DOTALL), r"\1\2"),
     (re.compile(r"(<textarea[^>]*>).*?(</textarea>)", re.DOTALL), r"\1\2"),
     (re.compile(r"&quot;texts&quot;:\{.*?\}(?=,&quot;fields&quot;)"), "TEXTS"),
     (re.compile(r'(?<=value=")\[\{&quot;side&quot;.*?\}\](?=")'), "SPANS"),

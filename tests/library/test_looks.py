@@ -6,8 +6,8 @@ import pytest
 import evalsite as ev
 from evalsite.library import looks
 from tests.library.test_analysis import EXAMPLES
-from tests.library.test_four_ways import settings_of
-from tests.methods.test_by_groups import PROTOCOLS, rows_of
+from tests.library.test_four_ways import rows_with_style, settings_of
+from tests.methods.test_by_groups import PROTOCOLS
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def decided(analysis: ev.Analysis) -> set[tuple[str, ...]]:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_last_look_is_the_analysis_that_holds_at_every_look(protocol: str) -> None:
-    data = ev.read(list(rows_of(protocol)), settings_of(protocol))
+    data = ev.read(rows_with_style(protocol), settings_of(protocol))
     watched = ev.analyse(data, workers_planned=12, brief=True)
     found = watched.looks(every=4)
     n_workers = len(watched.workers)
