@@ -113,7 +113,9 @@ def done_with_two_criteria(upload, start: Start) -> AnalysisRun:
 
 def finish(run: AnalysisRun) -> AnalysisRun:
     """Do the job of a run, or take what the same job gave before."""
-    key = json.dumps([run.ratings_file.sha256, run.settings, run.mapping, run.metrics], sort_keys=True)
+    key = json.dumps(
+        [run.ratings_file.title, run.ratings_file.sha256, run.settings, run.mapping, run.metrics], sort_keys=True
+    )
     folder = Path(django_settings.MEDIA_ROOT) / run.folder
     if key in _computed:
         before, kept = _computed[key]
