@@ -93,9 +93,16 @@ def test_hits_do_not_depend_on_the_order_of_the_outputs(mix, seed):
     source, system = grid(4, mix.n_ordinary + 1)
     order = np.random.default_rng(seed).permutation(source.size)
     can_be = np.random.default_rng(1).random(source.size) < 2  # all of them, as an array
-    first = plan_hits(mix, source=source, system=system, seed=seed, anchor=0, is_degradable=can_be)
-    other = plan_hits(mix, source=source[order], system=system[order], seed=seed, anchor=0, is_degradable=can_be[order])
-    np.testing.assert_array_equal(items_of(first, source, system), items_of(other, source[order], system[order]))
+
+    def planned(source, system, can_be):
+        """Return the items; why there are none where an output and its copies cannot be kept apart."""
+        try:
+            plan = plan_hits(mix, source=source, system=system, seed=seed, anchor=0, is_degradable=can_be)
+        except DesignError as error:
+            return [str(error)]
+        return items_of(plan, source, system)
+
+    np.testing.assert_array_equal(planned(source, system, can_be), planned(source[order], system[order], can_be[order]))
 
 
 def test_a_seed_gives_these_hits_on_every_machine():
