@@ -73,17 +73,17 @@ def walk(campaign: Any) -> tuple[np.ndarray, np.ndarray]:
     items = HitItem.objects.filter(hit=assignment.hit).order_by("position")
     kinds = np.array([item.kind for item in items])
     criterion = campaign.criteria.get()
-    seen, request = [], lambda: client.get(path)
+    seen: list[list[float]] = []
+    sent: dict[str, object] = {}
     for position in range(1, len(kinds) + 1):
         begin = time.perf_counter()
-        page = request()
+        page = client.post(path, sent) if sent else client.get(path)
         ms = (time.perf_counter() - begin) * 1000
         assert page.status_code == 200, page.status_code
         files = [len(client.get(f"{path}{name}").content) for name in dict.fromkeys(_FILE.findall(page.text))]
         seen.append([len(page.content), len(str(page.headers)), sum(files), ms, position])
         telemetry = {"shown_ms": 9000, "first_touch_ms": 4000, "n_moves": 4, "n_focus_lost": 0, "n_pastes": 0}
         sent = {"position": position, f"answer_{criterion.pk}": 50, **telemetry}
-        request = lambda sent=sent: client.post(path, sent)  # noqa: E731
     return kinds, np.array(seen)
 
 
