@@ -1,51 +1,34 @@
 """Strengths of systems from votes between two of them: Bradley and Terry's model with Davidson's ties."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.davidson import LARGEST, Likelihood, Outcome, centred, sandwich
+from analysis.stats.davidson import LARGEST, Fit, Likelihood, Outcome, sandwich
 from analysis.stats.ratings import Codes, Floats, Mask
 
 _SAME_ORDER = 1e-9
 
 
 @dataclass(frozen=True)
-class BradleyTerry:
-    """Maximum likelihood of the model.
+class BradleyTerry(Fit):
+    """Maximum likelihood of the model, and the attributes of `Fit`.
 
     With d = θ_i − θ_j (+ γ for the one on the left), a win of i, a win of j and a tie have the probabilities
     e^{d/2} : e^{−d/2} : e^δ.
 
     Attributes
     ----------
-    strength : float64, (n_systems,)
-        θ, natural log, centred at 0.
-    log_tie : float
-        δ; NaN if there is no tie.
     log_left : float
         γ; NaN unless it was asked for.
-    covariance : float64, (n_parameters, n_parameters)
-        Inverse of the information: of θ, centred, then of δ and γ if they are there.
     residual, tie_residual : float64, (n_systems, n_systems, 3)
         What a vote of each left and right system and outcome adds to the score of θ_left − θ_right, and of δ.
-    log_likelihood : float
-        Without the prior.
     """
 
-    strength: Floats
-    log_tie: float
     log_left: float
-    covariance: Floats
     residual: Floats = field(repr=False)
     tie_residual: Floats = field(repr=False)
-    log_likelihood: float
-
-    @property
-    def n_systems(self) -> int:
-        """Number of systems."""
-        return self.strength.size
 
 
 @dataclass(frozen=True)
@@ -190,18 +173,19 @@ def fit_bradley_terry(
     cells = votes[i, j]
     x = np.ones((i.size, int(has_left)))
     likelihood = Likelihood(i, j, cells, x, n, bool(cells[:, Outcome.TIE].any()), prior)
-    parameters, inverse, _ = likelihood.maximise()
+    parameters, covariance, _ = likelihood.maximise()
     strength = parameters[:n] - parameters[:n].mean()
-    log_tie, log_left = likelihood.log_tie(parameters), float(parameters[-1]) if has_left else float("nan")
-    residual, tie_residual = _residuals(strength, log_tie, log_left)
+    i, j = np.indices((n, n)).reshape(2, -1)
+    every_pair = replace(likelihood, i=i, j=j, x=np.ones((i.size, int(has_left))))
+    residual, tie_residual = every_pair.shares(np.r_[strength, parameters[n:]]).residuals
     return BradleyTerry(
         strength=strength,
-        log_tie=log_tie,
-        log_left=log_left,
-        covariance=centred(inverse, n),
-        residual=residual,
-        tie_residual=tie_residual,
+        log_tie=likelihood.log_tie(parameters),
+        covariance=covariance,
         log_likelihood=likelihood.log_likelihood(parameters, with_prior=False),
+        log_left=float(parameters[-1]) if has_left else float("nan"),
+        residual=residual.reshape(n, n, len(Outcome)),
+        tie_residual=tie_residual.reshape(n, n, len(Outcome)),
     )
 
 
@@ -268,16 +252,3 @@ def sign_test(wins: Floats) -> Floats:
     p = np.minimum(1.0, 2 * bdtr(np.minimum(wins, wins.T), total.astype(np.int64), 0.5))
     found: Floats = np.where(total > 0, p, np.nan)
     return found
-
-
-def _residuals(strength: Floats, log_tie: float, log_left: float) -> tuple[Floats, Floats]:
-    """Return outcome less expectation of every ordered pair, for d and for δ."""
-    d = strength[:, None] - strength[None, :] + (0.0 if np.isnan(log_left) else log_left)
-    delta = -np.inf if np.isnan(log_tie) else log_tie
-    top = np.maximum(np.abs(d) / 2, delta)
-    share = np.exp(np.stack([d / 2, -d / 2, np.full_like(d, delta)], axis=2) - top[:, :, None])
-    share /= share.sum(axis=2, keepdims=True)
-    expected = (share[:, :, Outcome.LEFT] - share[:, :, Outcome.RIGHT]) / 2
-    residual = np.array([0.5, -0.5, 0.0]) - expected[:, :, None]
-    tie_residual = np.array([0.0, 0.0, 1.0]) - share[:, :, Outcome.TIE, None]
-    return residual, tie_residual

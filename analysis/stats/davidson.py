@@ -38,6 +38,39 @@ class Shares(NamedTuple):
     log_sum: Floats
     d: Floats
 
+    @property
+    def residuals(self) -> tuple[Floats, Floats]:
+        """What a vote of each outcome adds to the score of θ_first − θ_second, and of δ, (n_cells, 3) each."""
+        difference = np.array([0.5, -0.5, 0.0]) - (self.first - self.second)[:, None] / 2
+        return difference, np.array([0.0, 0.0, 1.0]) - self.tie[:, None]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Strengths at the maximum of a `Likelihood`.
+
+    Attributes
+    ----------
+    strength : float64, (n_systems,)
+        θ, natural log, centred at 0.
+    log_tie : float
+        δ; NaN if there is no tie.
+    covariance : float64, (n_parameters, n_parameters)
+        Inverse of the information: of θ, centred, then of δ, if there is one, and of β.
+    log_likelihood : float
+        Without the prior.
+    """
+
+    strength: Floats
+    log_tie: float
+    covariance: Floats
+    log_likelihood: float
+
+    @property
+    def n_systems(self) -> int:
+        """Number of systems."""
+        return self.strength.size
+
 
 @dataclass(frozen=True)
 class Likelihood:
@@ -79,8 +112,8 @@ class Likelihood:
         return self.n + self.has_ties
 
     def maximise(self) -> tuple[Floats, Floats, bool]:
-        """Return the parameters where it is largest, by Newton's method, the inverse information there, and whether
-        the last step was nothing.
+        """Return the parameters where it is largest, by Newton's method, the inverse information there, of strengths
+        less their mean, and whether the last step was nothing.
 
         Raises numpy.linalg.LinAlgError if the votes do not determine all parameters.
         """
@@ -93,7 +126,10 @@ class Likelihood:
             if is_found := bool(np.abs(step).max() < _CONVERGED * max(1.0, float(np.abs(parameters).max()))):
                 break
         _, information = self._derivatives(parameters)
-        return parameters, np.linalg.inv(information).astype(np.float64), is_found
+        centre = np.eye(parameters.size)
+        centre[: self.n, : self.n] -= 1 / self.n
+        covariance: Floats = centre @ np.linalg.inv(information) @ centre
+        return parameters, covariance, is_found
 
     def _start(self) -> Floats:
         """Return no differences, and ties as frequent as they are."""
@@ -176,14 +212,6 @@ class Likelihood:
             if found >= value - 1e-9 * max(1.0, abs(value)) or share < 1e-9:
                 return moved, found
             share /= 2
-
-
-def centred(inverse: Floats, n: int) -> Floats:
-    """Return the covariance of strengths less their mean, and of what stands beside them."""
-    centre = np.eye(inverse.shape[0])
-    centre[:n, :n] -= 1 / n
-    found: Floats = centre @ inverse @ centre
-    return found
 
 
 def sandwich(

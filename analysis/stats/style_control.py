@@ -5,7 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from analysis.stats.davidson import LARGEST, Likelihood, Outcome, centred, sandwich
+from analysis.stats.davidson import LARGEST, Fit, Likelihood, Outcome, sandwich
 from analysis.stats.ratings import Codes, Floats
 
 _NOTHING_LEFT = 1e-9
@@ -20,42 +20,25 @@ class Use(StrEnum):
 
 
 @dataclass(frozen=True)
-class StyledStrengths:
-    """Maximum likelihood of the model with style.
+class StyledStrengths(Fit):
+    """Maximum likelihood of the model with style, and the attributes of `Fit`; strengths are of outputs of equal style.
 
     With d = θ_i − θ_j + z′β, a win of i, a win of j and a tie have the probabilities e^{d/2} : e^{−d/2} : e^δ.
 
     Attributes
     ----------
-    strength : float64, (n_systems,)
-        θ, natural log, centred at 0: of outputs of equal style.
-    log_tie : float
-        δ; NaN if there is no tie.
     coefficient : float64, (n_used,)
         β, natural log of the odds, for a difference of one `spread`.
-    covariance : float64, (n_parameters, n_parameters)
-        Inverse of the information: of θ, centred, then of δ, if there is one, and β.
     z : float64, (n_votes, n_used)
         Differences of style, left less right, by their spread.
     residual, tie_residual : float64, (n_votes,)
         What each vote adds to the score of θ_left − θ_right, and of δ.
-    log_likelihood : float
-        Without the prior.
     """
 
-    strength: Floats
-    log_tie: float
     coefficient: Floats
-    covariance: Floats
     z: Floats = field(repr=False)
     residual: Floats = field(repr=False)
     tie_residual: Floats = field(repr=False)
-    log_likelihood: float
-
-    @property
-    def n_systems(self) -> int:
-        """Number of systems."""
-        return self.strength.size
 
 
 def relative_difference(style: Floats) -> Floats:
@@ -97,7 +80,7 @@ def spread_of(difference: Floats) -> Floats:
 
 
 def find_use(left: Codes, right: Codes, difference: Floats, n_systems: int) -> list[Use]:
-    """Return which features can be told apart from the systems and from each other, the earlier ones first.
+    """Return whether each feature can be separated from the systems and from the features before it.
 
     Parameters
     ----------
@@ -174,24 +157,22 @@ def fit_with_style(
     has_ties = bool((outcome == Outcome.TIE).any())
     likelihood = Likelihood(left.astype(np.intp), right.astype(np.intp), votes, z, n_systems, has_ties, prior)
     try:
-        parameters, inverse, is_found = likelihood.maximise()
+        parameters, covariance, is_found = likelihood.maximise()
     except np.linalg.LinAlgError:
         return None
     coefficient = parameters[n_systems + has_ties :]
     if not is_found or np.abs(parameters).max() > LARGEST:
         return None
-    shares = likelihood.shares(parameters)
-    expected = np.stack([shares.first, shares.second, shares.tie], axis=1)
-    residual = (votes - expected) @ np.array([0.5, -0.5, 0.0])
+    residual, tie_residual = (each[votes > 0] for each in likelihood.shares(parameters).residuals)
     return StyledStrengths(
         strength=parameters[:n_systems] - parameters[:n_systems].mean(),
         log_tie=likelihood.log_tie(parameters),
+        covariance=covariance,
+        log_likelihood=likelihood.log_likelihood(parameters, with_prior=False),
         coefficient=coefficient,
-        covariance=centred(inverse, n_systems),
         z=z,
         residual=residual,
-        tie_residual=votes[:, Outcome.TIE] - shares.tie,
-        log_likelihood=likelihood.log_likelihood(parameters, with_prior=False),
+        tie_residual=tie_residual,
     )
 
 
