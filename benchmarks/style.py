@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 import analysis  # noqa: F401, I001  (before NumPy: it sets the number of BLAS threads)
 import numpy as np
 
-from analysis.methods.strengths import Votes
+from analysis.methods.strengths import Votes, estimate_strengths
 from analysis.methods.style_control import adjust_for_style
 from analysis.stats.style_control import relative_difference
 
@@ -25,8 +25,8 @@ TRUE = np.array([0.6, 0.3, 0.0, -0.3, -0.6])
 LOG_TIE, N_VOTES, N_WORKERS, BIAS = -1.0, 4000, 20, 3.0
 
 
-def simulate(rng: np.random.Generator, bias: float) -> tuple[Votes, np.ndarray]:
-    """Return votes, and the words of both outputs of each, (n_votes, 2); `bias`: log odds against no words at all."""
+def simulate(rng: np.random.Generator, bias: float) -> tuple[Votes, dict[str, np.ndarray]]:
+    """Return votes, and their `words`, of both outputs, (n_votes, 2); `bias`: log odds against no words at all."""
     n = TRUE.size
     left = rng.integers(0, n, N_VOTES)
     right = (left + rng.integers(1, n, N_VOTES)) % n
@@ -35,14 +35,16 @@ def simulate(rng: np.random.Generator, bias: float) -> tuple[Votes, np.ndarray]:
     share = np.exp(np.stack([d / 2, -d / 2, np.full(N_VOTES, LOG_TIE)], axis=1))
     share /= share.sum(axis=1, keepdims=True)
     outcome = (rng.random(N_VOTES)[:, None] > share.cumsum(axis=1)[:, :2]).sum(axis=1)
-    return Votes.of(list("abcde"), left, right, outcome, {"worker": rng.integers(0, N_WORKERS, N_VOTES)}), words
+    clusters = {"worker": rng.integers(0, N_WORKERS, N_VOTES)}
+    return Votes.of(list("abcde"), left, right, outcome, clusters), {"words": words}
 
 
 def measure(bias: float, n_campaigns: int) -> tuple[float, float, float]:
     """Return how often the order is true, without and with style, and how often intervals with style hold the truth."""
     found = np.zeros((n_campaigns, 3))
     for k in range(n_campaigns):
-        adjusted = adjust_for_style(*_named(simulate(np.random.default_rng(k), bias)))
+        votes, style = simulate(np.random.default_rng(k), bias)
+        adjusted = adjust_for_style(estimate_strengths(votes), style)
         assert adjusted.scores is not None
         by_name = {row.system: row.strength or 0.0 for row in adjusted.result.systems}
         order = sorted(by_name, key=lambda name: -by_name[name])
@@ -50,11 +52,6 @@ def measure(bias: float, n_campaigns: int) -> tuple[float, float, float]:
         found[k] = order == list("abcde"), adjusted.scores.order == list(range(TRUE.size)), holds.mean()
     without, with_style, holding = found.mean(axis=0)
     return float(without), float(with_style), float(holding)
-
-
-def _named(made: tuple[Votes, np.ndarray]) -> tuple[Votes, dict[str, np.ndarray]]:
-    votes, words = made
-    return votes, {"words": words}
 
 
 def main() -> None:

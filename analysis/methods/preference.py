@@ -93,10 +93,10 @@ class Preference(ResponseMethod[VoteData]):
         judged, data, votes, strengths, style = compare_by_votes(everyone, settings, has_style=True)
         wins, ties = win_matrix(votes.counts)
         n_left, n_right, n_ties = votes.counts.sum(axis=(0, 1)).tolist()
-        fit = strengths.fit
-        can_lose = fit is not None and not strengths.prior and not _adjusts(settings)
-        fewest = fewest_votes(strengths.counts, fit) if fit is not None and can_lose else None
-        first = None if fewest is None else {"n_votes": fewest.n_votes, "system": strengths.names[fewest.system]}
+        fit, inside = strengths.fit, strengths.inside
+        can_lose = fit is not None and not inside.prior and not _adjusts(settings)
+        fewest = fewest_votes(inside.counts, fit) if fit is not None and can_lose else None
+        first = None if fewest is None else {"n_votes": fewest.n_votes, "system": inside.names[fewest.system]}
         summary = {
             "n_votes": votes.n,
             "n_workers": int(np.unique(data.worker).size),
@@ -142,11 +142,10 @@ class Preference(ResponseMethod[VoteData]):
     def rank_otherwise(self, data: VoteData, settings: AnalysisSettings) -> Mapping[str, Result]:
         """Return the rankings by `variants`, and with style taken out or not, if votes have any."""
         found = {**super().rank_otherwise(data, settings)}
-        way = BESIDE if _adjusts(settings) else ADJUST
-        with suppress(NoStyleError):
-            ranked = self.rank(data, replace(settings, options=dict(settings.options) | {"style": way}))
-            if data.style:
-                found["style is taken out" if way == ADJUST else "style is not taken out"] = ranked
+        if data.style:
+            way, title = (BESIDE, "style is not taken out") if _adjusts(settings) else (ADJUST, "style is taken out")
+            with suppress(NoStyleError):
+                found[title] = self.rank(data, replace(settings, options=dict(settings.options) | {"style": way}))
         return found
 
     def judge(self, data: VoteData, settings: AnalysisSettings) -> JudgedWorkers:
@@ -210,7 +209,7 @@ def compare_by_votes(
     votes = Votes.of(data.systems, kept.left, kept.right, kept.outcome, groups)
     strengths, style = estimate_strengths(votes), None
     if _adjusts(settings) or (has_style and kept.style):
-        strengths, style = take_style_out(strengths, votes, kept.style, is_needed=_adjusts(settings))
+        strengths, style = take_style_out(strengths, kept.style, is_needed=_adjusts(settings))
     return judged, data, votes, strengths, style
 
 

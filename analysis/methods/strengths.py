@@ -17,6 +17,7 @@ from analysis.stats.bradley_terry import (
     robust_covariance,
     win_matrix,
 )
+from analysis.stats.davidson import Fit
 from analysis.stats.pairs import compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.segment_means import crossed_groupings, largest
@@ -48,32 +49,15 @@ class Votes:
         """Return votes with their counts."""
         return cls(left, right, outcome, clusters, systems, count_votes(left, right, outcome, len(systems)))
 
+    def take(self, rows: Mask) -> "Votes":
+        """Return some of the votes."""
+        clusters = {name: codes[rows] for name, codes in self.clusters.items()}
+        return Votes.of(self.systems, self.left[rows], self.right[rows], self.outcome[rows], clusters)
+
     @property
     def n(self) -> int:
         """Number of votes."""
         return int(self.left.size)
-
-
-@dataclass(frozen=True)
-class Strengths:
-    """What follows from the votes.
-
-    `scores`: of all systems, NaN for those that are not connected with the others; `naive`: low and high, (n_systems,),
-    as if votes were independent. `names`, `counts`: the systems that are connected, and their votes as in
-    `Votes.counts`; `fit`: of these, None where no strength follows. `prior`: how many wins and losses against an
-    imagined system were added for each; 0 where the votes need none. `order`: advantage of the left side in log
-    strength, its standard error clustered as the strengths', degrees of freedom; NaN where undefined. `notes`:
-    sentences: which systems have no strength or no interval, and why.
-    """
-
-    scores: SystemScores
-    naive: tuple[Floats, Floats]
-    names: list[str]
-    counts: NDArray[np.int64]
-    fit: BradleyTerry | None
-    prior: float
-    order: tuple[float, float, float]
-    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -82,7 +66,8 @@ class ConnectedVotes:
 
     `members`: codes of these systems, ascending; `left`, `right`, `outcome`: int, (n_inside,), in places
     of `members`; `rows`: bool, (n_votes,), which votes they are. `groupings`: as `crossed_groupings` returns them, of
-    the clusters; `df`: degrees of freedom. `prior`: wins and losses that are added for each system.
+    the clusters; `df`: degrees of freedom. `prior`: how many wins and losses against an imagined system are added for
+    each system; 0 where the votes need none.
     """
 
     votes: Votes
@@ -111,6 +96,11 @@ class ConnectedVotes:
         return cls(votes, connection, members, rows, *sides, votes.outcome[rows], groupings, df, prior)
 
     @property
+    def names(self) -> list[str]:
+        """The names of the members."""
+        return [self.votes.systems[code] for code in self.members]
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """The votes of the members, as `Votes.counts`."""
         return self.votes.counts[np.ix_(self.members, self.members)]
@@ -131,14 +121,22 @@ class ConnectedVotes:
         of_strengths = [each[: members.size, : members.size] for each in robust]
         if of_strengths:
             variance[np.ix_(members, members)] = largest(of_strengths, variance_of_differences)
-        half = self.half(largest(of_strengths, np.diag), self.df) if of_strengths else strength
+        half = self._half(largest(of_strengths, np.diag), self.df) if of_strengths else strength
         n_of = self.votes.counts.sum(axis=(1, 2)) + self.votes.counts.sum(axis=(0, 2))
         n_clusters = {name: int(np.unique(codes).size) for name, codes in self.votes.clusters.items()}
         pairs, ends = compare_pairs(strength, variance, self.df), (strength - half, strength + half)
         own = {CRITERION: strength}
         return SystemScores(self.votes.systems, strength, *ends, n_of, pairs, True, own, n_clusters)
 
-    def half(self, variance: Floats, df: float) -> Floats:
+    def naive(self, scores: SystemScores, fit: Fit) -> tuple[Floats, Floats]:
+        """Return low and high of all systems, (n_systems,) each, as if votes were independent.
+
+        `scores`: of the strengths of `fit`.
+        """
+        half = self._half(np.diag(fit.covariance)[: fit.n_systems], np.inf)
+        return scores.score - half, scores.score + half
+
+    def _half(self, variance: Floats, df: float) -> Floats:
         """Return half the width of the 95 % interval of each system's strength, NaN of those that have none.
 
         `variance`: (n_members,), of their strengths.
@@ -153,16 +151,34 @@ class ConnectedVotes:
         return found
 
 
+@dataclass(frozen=True)
+class Strengths:
+    """What follows from the votes.
+
+    `scores`: of all systems, NaN for those that are not connected with the others; `naive`: low and high, (n_systems,),
+    as if votes were independent. `inside`: the votes of the systems that are connected; `fit`: of these, None where no
+    strength follows. `order`: advantage of the left side in log strength, its standard error clustered as the
+    strengths', degrees of freedom; NaN where undefined. `notes`: sentences: which systems have no strength or no
+    interval, and why.
+    """
+
+    scores: SystemScores
+    naive: tuple[Floats, Floats]
+    inside: ConnectedVotes
+    fit: BradleyTerry | None
+    order: tuple[float, float, float]
+    notes: list[str]
+
+
 def estimate_strengths(votes: Votes) -> Strengths:
     """Return strengths with robust and naive intervals; of systems that are not connected with the others, none."""
     inside = ConnectedVotes.of(votes)
-    members, counts, prior = inside.members, inside.counts, inside.prior
-    names = [votes.systems[code] for code in members]
-    notes = _notes(votes, inside.connection, members)
+    counts, prior = inside.counts, inside.prior
+    notes = _notes(votes, inside.connection, inside.members)
     unknown = np.full(len(votes.systems), np.nan)
     if not inside.has_strengths:
-        scores = replace(inside, df=0.0).scores(unknown[members], [])
-        return Strengths(scores, (unknown, unknown), names, counts, None, prior, (np.nan,) * 3, notes)
+        scores = replace(inside, df=0.0).scores(unknown[inside.members], [])
+        return Strengths(scores, (unknown, unknown), inside, None, (np.nan,) * 3, notes)
     of_members = inside.left, inside.right, inside.outcome
     fit = fit_bradley_terry(counts, prior=prior)
     scores = inside.scores(fit.strength, [robust_covariance(fit, *of_members, *each) for each in inside.groupings])
@@ -174,9 +190,7 @@ def estimate_strengths(votes: Votes) -> Strengths:
         )
         # Of few workers who agree about the order, rounding may leave less than 0.
         order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), inside.df)
-    half = inside.half(np.diag(fit.covariance)[: members.size], np.inf)
-    naive = (scores.score - half, scores.score + half)
-    return Strengths(scores, naive, names, counts, fit, prior, order, notes)
+    return Strengths(scores, inside.naive(scores, fit), inside, fit, order, notes)
 
 
 def _inner_block(connection: Connection) -> int:

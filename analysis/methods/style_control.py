@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.methods.strengths import ConnectedVotes, Strengths, Votes, estimate_strengths
+from analysis.methods.strengths import Strengths, estimate_strengths
 from analysis.methods.system_scores import SystemScores
 from analysis.results.curves import short_label
 from analysis.results.result import Result
@@ -38,12 +38,11 @@ _PAGE = "style"
 _TITLE = "Length and style"
 _LEAST_KNOWN = 0.5
 _TWICE = 1 / 3  # (2 − 1)/(2 + 1)
-_ROUNDING = 1e-9
 _ROW_HEIGHT = 0.34  # inches
 _CALLED = {"list_items": "list items", "code_blocks": "code blocks"}
 _WHY_NOT = {
     Use.CONSTANT: "the same in both outputs of every vote",
-    Use.CONFOUNDED: "not to be told apart from the systems or from the others",
+    Use.CONFOUNDED: "confounded with the systems or with other features",
 }
 _LEAVE_IT = "Leave the option “style” out: then results say why."
 _NO_STYLE = (
@@ -112,11 +111,13 @@ class Adjusted:
     naive: tuple[Floats, Floats] | None = None
 
 
-def adjust_for_style(votes: Votes, style: Mapping[str, Floats]) -> Adjusted:
+def adjust_for_style(strengths: Strengths, style: Mapping[str, Floats]) -> Adjusted:
     """Return strengths with style taken out, and those without of the same votes.
 
-    `style`: as `VoteData.style`, of these votes. Features that most votes lack are left out, then votes that lack one.
+    `style`: as `VoteData.style`, of the votes of `strengths`. Features that most votes lack are left out, then votes
+    that lack one.
     """
+    votes = strengths.inside.votes
     left_out: dict[str, str] = {}
     difference = {name: relative_difference(values) for name, values in style.items()}
     for name, values in list(difference.items()):
@@ -125,12 +126,12 @@ def adjust_for_style(votes: Votes, style: Mapping[str, Floats]) -> Adjusted:
             del difference[name]
     columns = np.stack(list(difference.values()), axis=1) if difference else np.zeros((votes.n, 0))
     is_known = ~np.isnan(columns).any(axis=1)
-    clusters = {name: codes[is_known] for name, codes in votes.clusters.items()}
-    known = Votes.of(votes.systems, votes.left[is_known], votes.right[is_known], votes.outcome[is_known], clusters)
     n_unknown = int(np.count_nonzero(~is_known))
-    if not known.n:
+    n_known = votes.n - n_unknown
+    if not n_known:
         return Adjusted(StyleResult(0, n_unknown, [], [], _in_words(left_out), "No vote says the style of both."))
-    inside = ConnectedVotes.of(known)
+    without = estimate_strengths(votes.take(is_known)) if n_unknown else strengths
+    inside = without.inside
     columns = columns[is_known][inside.rows]
     use = find_use(inside.left, inside.right, columns, inside.members.size)
     left_out |= {name: _WHY_NOT[why] for name, why in zip(difference, use, strict=True) if why != Use.USED}
@@ -141,25 +142,23 @@ def adjust_for_style(votes: Votes, style: Mapping[str, Floats]) -> Adjusted:
         sides = inside.left, inside.right, inside.outcome
         fit = fit_with_style(*sides, columns, inside.members.size, prior=inside.prior)
     if fit is None:
-        refused = _NO_FIT if names else "No feature of style can be told apart from the systems."
-        return Adjusted(StyleResult(known.n, n_unknown, [], [], _in_words(left_out), refused))
+        refused = _NO_FIT if names else "No feature of style can enter the model."
+        return Adjusted(StyleResult(n_known, n_unknown, [], [], _in_words(left_out), refused))
     robust = [robust_covariance(fit, inside.left, inside.right, *each) for each in inside.groupings]
     scores = inside.scores(fit.strength, robust)
     effects = _effects(fit, [_named(name) for name in names], spread_of(columns), robust, inside.df)
-    systems = _beside(estimate_strengths(known).scores, scores)
-    half = inside.half(np.diag(fit.covariance)[: inside.members.size], np.inf)
-    naive = (scores.score - half, scores.score + half)
-    return Adjusted(StyleResult(known.n, n_unknown, systems, effects, _in_words(left_out)), scores, naive)
+    result = StyleResult(n_known, n_unknown, _beside(without.scores, scores), effects, _in_words(left_out))
+    return Adjusted(result, scores, inside.naive(scores, fit))
 
 
 def take_style_out(
-    strengths: Strengths, votes: Votes, style: Mapping[str, Floats], *, is_needed: bool
+    strengths: Strengths, style: Mapping[str, Floats], *, is_needed: bool
 ) -> tuple[Strengths, StyleResult]:
-    """Return what style does to these votes, and the strengths: with style taken out if that `is_needed`.
+    """Return the strengths, with style taken out if that `is_needed`, and what style does to their votes.
 
     Raises NoStyleError if it is needed and there are no such strengths.
     """
-    found = adjust_for_style(votes, style)
+    found = adjust_for_style(strengths, style)
     if not is_needed:
         return strengths, found.result
     if not style:
@@ -211,14 +210,14 @@ def _effects(
 
     error = np.sqrt(np.maximum(largest(robust, np.diag)[-len(names) :], 0.0))
     is_tested = (error > 0) & (df >= 1)
-    half = np.where(is_tested, stdtrit(max(df, 1), 0.975) * error, np.nan)
+    half = stdtrit(max(df, 1), 0.975) * error
     ratio = np.divide(np.abs(fit.coefficient), error, out=np.full(error.shape, np.nan), where=is_tested)
     p = adjust(2 * stdtr(max(df, 1), -ratio), "holm")
     return [
         FeatureEffect(
             name,
             float(value),
-            _interval(value - half[k], value + half[k]),
+            (float(value - half[k]), float(value + half[k])) if is_tested[k] else None,
             or_none(p[k]),
             float(np.exp(value * _TWICE / spread[k])),
         )
@@ -226,29 +225,20 @@ def _effects(
     ]
 
 
-def _interval(low: float, high: float) -> tuple[float, float] | None:
-    return None if np.isnan(low) or np.isnan(high) else (float(low), float(high))
-
-
 def _beside(without: SystemScores, scores: SystemScores) -> list[SystemWithStyle]:
     """Return each system with both strengths, best without style first."""
-    ranks, with_ranks = _ranks(without.score), _ranks(scores.score)
     return [
         SystemWithStyle(
             without.names[code],
             or_none(without.score[code]),
-            _interval(without.low[code], without.high[code]),
-            ranks[code],
+            without.interval(code),
+            without.rank(code),
             or_none(scores.score[code]),
-            _interval(scores.low[code], scores.high[code]),
-            with_ranks[code],
+            scores.interval(code),
+            scores.rank(code),
         )
         for code in without.order
     ]
-
-
-def _ranks(score: Floats) -> list[int | None]:
-    return [None if np.isnan(own) else 1 + int(np.count_nonzero(score > own + _ROUNDING)) for own in score]
 
 
 # --- Sections

@@ -85,6 +85,17 @@ class SystemScores:
         means = found.mean, found.low, found.high, n, found.pairs
         return cls(names, *means, higher_is_better, criteria or {}, dict(found.n_clusters))
 
+    def interval(self, code: int) -> tuple[float, float] | None:
+        """Return the 95 % interval of a system's score; None where it has none."""
+        low, high = or_none(self.low[code]), or_none(self.high[code])
+        return None if low is None or high is None else (low, high)
+
+    def rank(self, code: int) -> int | None:
+        """Return the rank of a system, which equal scores share; None without a score."""
+        score = self.score[code]
+        ahead = self.score - score if self.higher_is_better else score - self.score
+        return None if np.isnan(score) else 1 + int(np.count_nonzero(ahead > _ROUNDING))
+
     @property
     def order(self) -> list[int]:
         """Codes of the systems, best first; those without a score last."""
@@ -204,16 +215,13 @@ def rank_systems(found: SystemScores, settings: AnalysisSettings) -> list[System
     best, worst = rank_range(pairs.difference, pairs.holm, higher_is_better=found.higher_is_better)
     rows = []
     for code in found.order:
-        score = found.score[code]
-        ahead = found.score - score if found.higher_is_better else score - found.score
-        low, high = or_none(found.low[code]), or_none(found.high[code])
         rows.append(
             SystemResult(
                 found.names[code],
-                or_none(score),
-                None if low is None or high is None else (low, high),
+                or_none(found.score[code]),
+                found.interval(code),
                 int(found.n[code]),
-                None if np.isnan(score) else 1 + int(np.count_nonzero(ahead > _ROUNDING)),
+                found.rank(code),
                 (int(best[code]), int(worst[code])) if best[code] else None,
                 {name: or_none(of[code]) for name, of in found.criteria.items()},
             )

@@ -128,7 +128,7 @@ class Likelihood:
         _, information = self._derivatives(parameters)
         centre = np.eye(parameters.size)
         centre[: self.n, : self.n] -= 1 / self.n
-        covariance: Floats = centre @ np.linalg.inv(information) @ centre
+        covariance: Floats = centre @ np.linalg.inv(information).astype(np.float64) @ centre
         return parameters, covariance, is_found
 
     def _start(self) -> Floats:

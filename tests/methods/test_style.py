@@ -11,7 +11,7 @@ import evalsite as ev
 from analysis.data.style import find_style
 from analysis.data.votes import load_votes
 from analysis.methods.settings import from_protocol
-from analysis.methods.strengths import Votes
+from analysis.methods.strengths import Votes, estimate_strengths
 from analysis.methods.style_control import adjust_for_style
 from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import TableError
@@ -190,11 +190,7 @@ def test_without_a_bias_the_order_stays():
 
 
 def test_shorter_answers_may_win():
-    [section] = [
-        each
-        for each in ev.analyse(rows_of(bias=-3.0), "preference").result.sections
-        if each.title == "Length and style"
-    ]
+    section = section_of(ev.analyse(rows_of(bias=-3.0), "preference"))
     assert section.finding.startswith("A shorter answer wins more often: with twice as many words its odds are 0.")
 
 
@@ -231,7 +227,7 @@ def test_votes_that_follow_length_have_no_strengths_with_style_and_results_say_s
 def test_style_of_few_votes_is_no_error(n):
     arrays = np.zeros(n, int), np.ones(n, int), np.arange(n) % 2
     votes = Votes.of(["x", "y"], *arrays, {"worker": np.arange(n)})
-    found = adjust_for_style(votes, {"words": np.full((n, 2), [3.0, 4.0])})
+    found = adjust_for_style(estimate_strengths(votes), {"words": np.full((n, 2), [3.0, 4.0])})
     assert found.scores is None and found.result.refused
 
 
