@@ -121,9 +121,9 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     campaign = create_campaign(owner=user, protocol=PROTOCOL_OF.get(protocol, protocol))
     Campaign.objects.filter(pk=campaign.pk).update(status=Campaign.Status.RUNNING, launched_at=timezone.now())
     campaign.refresh_from_db()
-    is_markdown = protocol == "markdown"
-    if is_markdown:
-        campaign.screen["output_format"] = "markdown"
+    text = "Where was harbour %d rebuilt after flood number %d?"
+    if protocol == "markdown":
+        text, campaign.screen["output_format"] = ANSWER, "markdown"
         campaign.save()
     fields = {field["name"]: SHORT.get(field["name"], PASSAGE) for field in campaign.screen["fields"]}
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(size))
@@ -131,14 +131,7 @@ def prepare(protocol: str, n_hits: int) -> tuple[Any, list[list[Request]]]:
     for number in range(n_hits * N_CLIENTS):
         source = Source.objects.create(campaign=campaign, name=f"source-{number}", fields=fields)
         outputs = Output.objects.bulk_create(
-            Output(
-                source=source,
-                system=system,
-                text=ANSWER % (number, k)
-                if is_markdown
-                else f"Where was harbour {number} rebuilt after flood number {k}?",
-            )
-            for k, system in enumerate(systems)
+            Output(source=source, system=system, text=text % (number, k)) for k, system in enumerate(systems)
         )
         hit = Hit.objects.create(campaign=campaign, number=number + 1)
         HitItem.objects.bulk_create(

@@ -62,6 +62,22 @@ def test_where_it_is_installed_nothing_is_said(owner: User, owner_client: Client
         assert "not installed here" not in client.get(address).text
 
 
+def failed_without(library: str, command: str, folder: Path, **environment: str) -> str:
+    """Run a command where a library is not installed; return what it says when it fails, which is no traceback."""
+    code = f"import sys; sys.modules[{library!r}] = None; from evalsite.command import main; main()"
+    own = {"EVALSITE_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, command],
+        cwd=Path(__file__).parents[1],
+        env=os.environ | own | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
 @pytest.mark.usefixtures("without_amazon")
 def test_the_simulator_says_what_it_needs() -> None:
     with pytest.raises(CommandError, match=r"The simulator needs the library botocore.*evalsite\[mturk\]"):
@@ -69,31 +85,10 @@ def test_the_simulator_says_what_it_needs() -> None:
 
 
 def test_the_simulator_of_the_command_line_starts_without_amazons_library_to_say_so(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['botocore'] = None; from evalsite.command import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "crowd_simulator"],
-        cwd=Path(__file__).parents[1],
-        env={**os.environ, "EVALSITE_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "evalsite.settings"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "evalsite[mturk]" in done.stderr
+    assert "evalsite[mturk]" in failed_without("botocore", "crowd_simulator", tmp_path)
 
 
 @pytest.mark.parametrize("library", ["boto3", "storages"])
 def test_a_bucket_without_its_library_is_refused_when_the_site_starts(library: str, tmp_path: Path) -> None:
-    code = f"import sys; sys.modules[{library!r}] = None; from evalsite.command import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "check"],
-        cwd=Path(__file__).parents[1],
-        env={**os.environ, "EVALSITE_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
-        | {"MEDIA_BUCKET": "uploads"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
     said = f"MEDIA_BUCKET needs the library {library}, which is not installed here."
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert said in failed_without(library, "check", tmp_path, MEDIA_BUCKET="uploads")

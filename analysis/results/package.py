@@ -1,6 +1,7 @@
 """The replication package: ratings, protocol and results, so that anyone can run the analysis again."""
 
 import csv
+import hashlib
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +58,6 @@ TEXTS = {
     "paper.txt": "methods, results and data statement in sentences",
 }
 """What the package of a campaign says in words, by file."""
-_AT_ONCE = 1 << 20
 _CHATS, _TIMES, _SOURCES, _METRICS = "dialogues.csv", "assignments.csv", "sources.csv", "metrics.csv"
 _ABOUT = {
     _CHATS: ("--dialogues", "topic, opinion and length of every chat, one a row"),
@@ -129,7 +129,7 @@ class Package:
                 with package.open(name) as stream:
                     header = next(csv.reader(io.TextIOWrapper(stream, "utf-8", newline="")))
                 with package.open(name) as stream:
-                    digest = croissant.sha256_of(iter(lambda stream=stream: stream.read(_AT_ONCE), b""))  # type: ignore[misc]
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
                 files.append(croissant.DescribedFile(name, [column(each) for each in header], digest))
             description = f"Responses and results of “{self.title}”." if self.title else "Responses and their results."
             about = croissant.About(self.title or "Replication package", description)

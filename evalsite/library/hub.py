@@ -15,8 +15,8 @@ PREFIX = "hf://"
 def read_hub(name: str) -> Any:
     """Return a Dataset by its name: `hf://owner/name`, `…/split`, `…/configuration/split` or `…/folder/file.csv`.
 
-    The package datasets downloads and keeps it. An only configuration or split need not be named; a split may be what
-    `load_dataset` takes: `train+test`, `train[:100]`.
+    The package datasets downloads and keeps it. A configuration or split need not be named where there is only one. A
+    split may be what `load_dataset` takes: `train+test`, `train[:100]`.
 
     Raises
     ------

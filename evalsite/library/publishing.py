@@ -14,7 +14,7 @@ from typing import Any
 from analysis.results.paper import heds
 from campaigns.contracts.columns import column
 from evalsite.lib.tables import Table
-from evalsite.lib.tables.croissant import FILE, About, Column, DescribedFile, Holds, describe, sha256_of
+from evalsite.lib.tables.croissant import FILE, About, Column, DescribedFile, Holds, describe
 
 RESPONSES, CARD = "responses.parquet", "README.md"
 _WORKERS, _ASSIGNMENT = ("worker", "rater"), "assignment"
@@ -100,7 +100,7 @@ def write_dataset(answers: Any, folder: Path, publication: Publication, *, sente
     columns = [_described(name, table.schema.field(name).type) for name in table.column_names]
     about = publication.completed
     (folder / CARD).write_text(_card(about, sentence, how, columns, table.num_rows), "utf-8")
-    file = DescribedFile(RESPONSES, columns, sha256_of([(folder / RESPONSES).read_bytes()]))
+    file = DescribedFile(RESPONSES, columns, sha256((folder / RESPONSES).read_bytes()).hexdigest())
     known = About(
         about.name,
         sentence,

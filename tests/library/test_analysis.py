@@ -53,6 +53,19 @@ def test_every_name_is_documented_and_listed() -> None:
         ev.analyze  # noqa: B018
 
 
+def run_alone(script: str, folder: Path) -> str:
+    """Run a script in a process of its own, with neither settings nor programs; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=folder,
+        env={"PYTHONPATH": str(EXAMPLES.parent), "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_a_script_needs_neither_settings_nor_a_database(tmp_path: Path) -> None:
     script = (
         "import sys, evalsite as ev\n"
@@ -63,14 +76,7 @@ def test_a_script_needs_neither_settings_nor_a_database(tmp_path: Path) -> None:
         "assert not settings.configured\n"
         "print(result.findings[0])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(EXAMPLES.parent), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.startswith("human is the best of 6 systems"), done.stderr
+    assert run_alone(script, tmp_path).startswith("human is the best of 6 systems")
     assert (tmp_path / "ranking.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -91,15 +97,7 @@ def test_a_first_analysis_imports_nothing_that_it_does_not_need(tmp_path: Path) 
         "        assert ev.analyse(data, **test).systems.rows\n"
         "print(*sys.modules)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(EXAMPLES.parent), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    imported = set(done.stdout.split())
+    imported = set(run_alone(script, tmp_path).split())
     assert {"numpy", "pyarrow", "scipy.special"} <= imported
     assert not imported & {
         *("pandas", "polars", "matplotlib", "openpyxl", "boto3", "botocore", "httpx", "celery", "rest_framework"),

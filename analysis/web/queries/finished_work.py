@@ -172,7 +172,7 @@ def write_responses(
             yield block
 
     copy.writelines(csv_pieces(table.columns, noted()))
-    copy.flush()  # who reads it may open it by its name
+    copy.flush()  # the file may be opened by its name
     return len(assignments)
 
 
@@ -303,9 +303,9 @@ def read_source_words(campaign: Campaign) -> list[SourceWords]:
     if campaign.is_live:
         return []
     screen = Screen.from_json(campaign.screen)
-    shown = [field.name for field in screen.fields if field.is_shown and get_format(field.format).is_one_text]
-    inputs = [name for name in shown if name != screen.reference_field]
     format_of = {field.name: get_format(field.format) for field in screen.fields}
+    shown = [field.name for field in screen.fields if field.is_shown and format_of[field.name].is_one_text]
+    inputs = [name for name in shown if name != screen.reference_field]
 
     def n_words(fields: Mapping[str, Any], names: Collection[str]) -> int | None:
         texts = (format_of[name].words(str(fields.get(name) or "")) for name in names)

@@ -124,10 +124,8 @@ def read_texts(campaign: Campaign, reference: str) -> Texts:
     otherwise raises DomainError `no_references` if none has. Four queries.
     """
     screen = Screen.from_json(campaign.screen)
-    words, formats = (
-        get_format(screen.output_format).words,
-        {each.name: get_format(each.format) for each in screen.fields},
-    )
+    words = get_format(screen.output_format).words
+    formats = {each.name: get_format(each.format) for each in screen.fields}
     systems = sorted(campaign.systems.filter(is_degraded=False).values_list("name", "pk"))
     sources: list[tuple[str, int, Mapping[str, str]]] = sorted(
         campaign.sources.values_list("name", "pk", "fields"), key=lambda row: row[0]

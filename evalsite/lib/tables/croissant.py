@@ -3,8 +3,7 @@
 Reference: https://docs.mlcommons.org/croissant/docs/croissant-spec.html
 """
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
@@ -86,14 +85,6 @@ class About:
     published: str = ""
     version: str = "1.0.0"
     keywords: Sequence[str] = field(default=("human evaluation", "evalsite"))
-
-
-def sha256_of(pieces: Iterable[bytes]) -> str:
-    """Return the SHA-256 of bytes that come in pieces, as hexadecimal digits."""
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def describe(about: About, files: Sequence[DescribedFile]) -> dict[str, Any]:
