@@ -31,7 +31,6 @@ from campaigns.queries import BUILD
 from campaigns.services.imports import upload_outputs
 from campaigns.services.members import invite_member
 from campaigns.services.webhooks import add_webhook
-from campaigns.stored_files import CampaignFiles, store_files
 from evalsite.accounts.models import Scope, User
 from evalsite.accounts.tokens import create_token
 from evalsite.jobs.models import Job
@@ -42,7 +41,7 @@ from tests.annotation.chat.chat_campaigns import open_live_campaign
 from tests.annotation.chat.talks import SERIOUS, hold_chat, take_hit
 from tests.campaigns.cast import add_member, make_campaign
 from tests.campaigns.data.files import LONG
-from tests.campaigns.formats.pictures import drawn, file_of
+from tests.campaigns.formats.pictures import drawn, file_of, keep
 from tests.crowd.rated import decided, submissions_of
 from tests.crowd.rated import rated_campaign as rated_on_platform
 
@@ -160,15 +159,6 @@ def _image_on(url: str, browser: Client) -> str:
     return found[1]
 
 
-def _file_of(campaign: Campaign) -> str:
-    """Return the digest of a file of the campaign."""
-    with CampaignFiles(campaign) as files:
-        digest = files.keep(file_of(drawn(1), "WEBP"))
-        with files.written() as rows:
-            store_files(campaign, rows)
-    return digest
-
-
 def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any]:
     """Everything that a campaign whose outputs are rated has; in its last HIT somebody is at work."""
     Hit.objects.filter(pk=campaign.hits.last().pk).update(n_places_left=1)
@@ -200,7 +190,7 @@ def _of_rated(campaign: Campaign, owner: User, browser: Client) -> dict[str, Any
             "member_invitation_id": invitation.pk,
             "campaigns:join": {"token": link_path(invitation).split("/")[-2]},
             "upload_id": upload.pk,
-            "digest": _file_of(campaign),
+            "digest": keep(campaign, file_of(drawn(1), "WEBP")),
             "webhook_id": webhook.pk,
             "delivery_id": delivery.pk,
             "assignment_id": assignment.pk,

@@ -50,10 +50,7 @@ def test_protocols(protocol: Any) -> None:
 )
 def test_response_methods(method: ResponseMethod[Any]) -> None:
     """Studies of direct assessment need criteria and a worker test: `tests/analysis` has theirs."""
-    check(type(method), rows=list(rows_of(METHODS[method.slug])), options=OPTIONS.get(method.slug))
-
-
-OPTIONS: dict[str, dict[str, Any]] = {}
+    check(type(method), rows=list(rows_of(METHODS[method.slug])))
 
 
 class Shouting(PlainText):

@@ -24,11 +24,11 @@ from campaigns.formats import get_format
 from campaigns.models import Campaign, Output, Source, System
 from campaigns.protocols import get_protocol, list_protocols
 from campaigns.services.hits import execute_build
-from campaigns.stored_files import CampaignFiles, store_files
 from evalsite.accounts.models import User
 from evalsite.lib.pictures import normalise
 from tests.annotation.chat.chat_campaigns import make_live_campaign
 from tests.campaigns.cast import make_campaign
+from tests.campaigns.formats.pictures import keep
 from tests.conftest import signed_in
 
 IMAGES = Path(settings.BASE_DIR) / "docs" / "images"
@@ -149,15 +149,9 @@ def painted() -> bytes:
 
 def picture_of(campaign: Campaign) -> str:
     """Return the value of a picture that is kept with the campaign."""
-    with CampaignFiles(campaign) as files:
-        picture = normalise(painted())
-        digest = files.keep(picture.webp)
-        with files.written() as rows:
-            store_files(campaign, rows)
-    return get_format("image").read(
-        json.dumps({"sha256": digest, "width": picture.width, "height": picture.height, "alt": "A house by the sea."}),
-        is_output=False,
-    )
+    picture = normalise(painted())
+    kept = {"sha256": keep(campaign, picture.webp), "width": picture.width, "height": picture.height}
+    return get_format("image").read(json.dumps(kept | {"alt": "A house by the sea."}), is_output=False)
 
 
 def fill(campaign: Campaign) -> None:

@@ -16,6 +16,7 @@ from PIL import Image, PngImagePlugin
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.models import Campaign, Upload
 from campaigns.services.hits import execute_build
+from campaigns.stored_files import CampaignFiles, store_files
 from evalsite.accounts.models import User
 from tests.campaigns.cast import make_campaign
 from tests.campaigns.data.files import finish, post_import, url
@@ -33,6 +34,15 @@ def drawn(n: int, size: tuple[int, int] = (96, 64)) -> Image.Image:
 def file_of(image: Image.Image, format: str = "PNG", **options: Any) -> bytes:
     image.save(stream := io.BytesIO(), format, **options)
     return stream.getvalue()
+
+
+def keep(campaign: Campaign, content: bytes) -> str:
+    """Keep a file with a campaign; return its digest."""
+    with CampaignFiles(campaign) as files:
+        digest = files.keep(content)
+        with files.written() as rows:
+            store_files(campaign, rows)
+    return digest
 
 
 def honest() -> dict[str, bytes]:
