@@ -7,7 +7,7 @@ from django.test import Client
 from PIL import Image
 
 from analysis.metrics.judges.costs import BYTES_PER_TOKEN
-from analysis.web.queries.judges import list_pending, prompter_of, texts_of
+from analysis.web.queries.judges import Prompt, list_pending, prompter_of, texts_of
 from campaigns.connectors import list_connectors
 from campaigns.contracts.format import Place, ShownFile
 from campaigns.formats.image import Image as ImageFormat
@@ -65,10 +65,10 @@ def test_pictures_count_as_tokens_in_what_is_estimated(owner, campaign, server) 
     judge = added(campaign, owner, server)
     prompter = prompter_of(judge)
     [(fields, text), *_] = texts_of([each.output_id for each in list_pending(judge)]).values()
-    prompt, files = prompter.prompt(fields, text), prompter.files(fields, text)
-    n_tokens = sum(ImageFormat.n_tokens(each.file) for each in files if each.file)
-    assert len(files) == 2 and n_tokens > 0
-    assert prompter.n_bytes(prompt, files) == prompter.n_bytes(prompt) + BYTES_PER_TOKEN * n_tokens
+    prompt = prompter.prompt(fields, text)
+    n_tokens = sum(ImageFormat.n_tokens(each.file) for each in prompt.files if each.file)
+    assert len(prompt.files) == 2 and n_tokens > 0
+    assert prompter.n_bytes(prompt) == prompter.n_bytes(Prompt(prompt.text)) + BYTES_PER_TOKEN * n_tokens
 
 
 def test_a_connector_that_sends_no_pictures_says_so_before_it_is_asked(owner, campaign, server) -> None:

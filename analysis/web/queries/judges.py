@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
 from json import dumps
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, DecimalField, Max, Q, QuerySet, Sum, Value
@@ -137,6 +137,13 @@ def hosts_of(judge: Judge) -> list[str]:
 # --- What a judge is asked
 
 
+class Prompt(NamedTuple):
+    """The prompt for an output; `files`: what is attached, as blocks with a file."""
+
+    text: str
+    files: Sequence[Block] = ()
+
+
 @dataclass(frozen=True)
 class Prompter:
     """What is the same in all prompts of a judge. `criteria` are those that it judges, in order."""
@@ -146,19 +153,16 @@ class Prompter:
     criteria: Sequence[Criterion]
     n_bytes_around: int
 
-    def prompt(self, fields: Mapping[str, str], text: str) -> str:
+    def prompt(self, fields: Mapping[str, str], text: str) -> Prompt:
         """Return the prompt for an output and the fields of its source."""
         statements = [Statement(each.statement, *each.ends) for each in self.criteria if each.ends]
-        return make_prompt(self.instructions, statements, blocks_of(self.screen, fields, text))
+        blocks = blocks_of(self.screen, fields, text)
+        return Prompt(make_prompt(self.instructions, statements, blocks), [block for block in blocks if block.file])
 
-    def files(self, fields: Mapping[str, str], text: str) -> list[Block]:
-        """Return what is attached to the prompt for an output, as blocks with a file."""
-        return [block for block in blocks_of(self.screen, fields, text) if block.file]
-
-    def n_bytes(self, prompt: str, files: Sequence[Block] = ()) -> int:
+    def n_bytes(self, prompt: Prompt) -> int:
         """Return the bytes of the request for a prompt, at most; a file counts as a prompt of as many tokens."""
-        n_tokens = sum(get_format(each.format).n_tokens(each.file) for each in files if each.file)
-        return len(prompt.encode("utf-8", "surrogatepass")) + self.n_bytes_around + BYTES_PER_TOKEN * n_tokens
+        n_tokens = sum(get_format(each.format).n_tokens(each.file) for each in prompt.files if each.file)
+        return len(prompt.text.encode("utf-8", "surrogatepass")) + self.n_bytes_around + BYTES_PER_TOKEN * n_tokens
 
 
 def list_judged_criteria(campaign: Campaign) -> list[Criterion]:
@@ -247,7 +251,7 @@ def state_of(judge: Judge) -> JudgeState:
     )
     sampled = pending[:: max(-(-len(pending) // _MOST_SAMPLED), 1)]
     texts = texts_of([each.output_id for each in sampled])
-    sizes = [prompter.n_bytes(prompter.prompt(*each), prompter.files(*each)) for each in texts.values()]
+    sizes = [prompter.n_bytes(prompter.prompt(*each)) for each in texts.values()]
     first = outputs.order_by("pk").values_list("source__fields", "text").first()
     return JudgeState(
         n_outputs=outputs.count(),
@@ -265,7 +269,7 @@ def state_of(judge: Judge) -> JudgeState:
             max_tokens=judge.max_tokens,
         ),
         n_criteria=len(prompter.criteria),
-        prompt=prompter.prompt(*first) if first else "",
+        prompt=prompter.prompt(*first).text if first else "",
     )
 
 

@@ -136,9 +136,9 @@ class _Judging:
         Calls that are being made often cost less than they may at most: what a cap then allows is seen when they end.
         """
         fields, text = texts_of([work.pending.output_id])[work.pending.output_id]
-        prompt, files = self.prompter.prompt(fields, text), self.prompter.files(fields, text)
-        attachments = tuple(_attachment(self.judge.campaign, each) for each in files)
-        most = self.prices.at_most(self.prompter.n_bytes(prompt, files), self.judge.max_tokens)
+        prompt = self.prompter.prompt(fields, text)
+        attachments = tuple(_attachment(self.judge.campaign, each) for each in prompt.files)
+        most = self.prices.at_most(self.prompter.n_bytes(prompt), self.judge.max_tokens)
         with self.saving():
             if self._is_over(most) or self._is_cancelled():
                 self.is_stopped = not self.running
@@ -148,12 +148,12 @@ class _Judging:
                 judge=self.judge,
                 output_id=work.pending.output_id,
                 attempt=work.pending.n_asked + 1,
-                prompt_sha256=hash_of(prompt),
+                prompt_sha256=hash_of(prompt.text),
                 price=most,
             )
         self.n_calls, self.spent = self.n_calls + 1, self.spent + most
         work = replace(work, pending=replace(work.pending, n_asked=row.attempt))
-        self.running[pool.submit(_call, self.judge, row.pk, prompt, attachments)] = _Call(work, row.pk, most)
+        self.running[pool.submit(_call, self.judge, row.pk, prompt.text, attachments)] = _Call(work, row.pk, most)
         return True
 
     def _is_over(self, most: Decimal) -> bool:
