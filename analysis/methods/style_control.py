@@ -125,7 +125,7 @@ def adjust_for_style(strengths: Strengths, style: Mapping[str, Floats]) -> Adjus
             left_out[name] = "known of too few votes"
             del difference[name]
     columns = np.stack(list(difference.values()), axis=1) if difference else np.zeros((votes.n, 0))
-    is_known = ~np.isnan(columns).any(axis=1)
+    is_known = np.asarray(~np.isnan(columns).any(axis=1))
     n_unknown = int(np.count_nonzero(~is_known))
     n_known = votes.n - n_unknown
     if not n_known:

@@ -129,7 +129,7 @@ class Package:
                 with package.open(name) as stream:
                     header = next(csv.reader(io.TextIOWrapper(stream, "utf-8", newline="")))
                 with package.open(name) as stream:
-                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]  # it has readinto
                 files.append(croissant.DescribedFile(name, [column(each) for each in header], digest))
             description = f"Responses and results of “{self.title}”." if self.title else "Responses and their results."
             about = croissant.About(self.title or "Replication package", description)
