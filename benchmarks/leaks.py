@@ -101,11 +101,11 @@ def main() -> None:
 
     def act() -> None:
         from campaigns.design.composition import Kind
-        from campaigns.formats import list_formats
+        from campaigns.formats import has_file_format, list_formats
 
         found: dict[str, dict[str, dict[str, float]]] = {}
         for format in list_formats():
-            if not format.is_for_outputs or format.takes_files:  # tests/campaigns/formats have files
+            if not format.is_for_outputs or has_file_format([format.slug]):  # tests/campaigns/formats have files
                 continue
             walks = [walk(build(format, seed)) for seed in range(1, n_hits + 1)]
             kinds, seen = (np.concatenate(each) for each in zip(*walks, strict=True))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from campaigns.contracts.format import Block, Place, ShownFile
 from campaigns.contracts.protocol import Screen
-from campaigns.formats import get_format
+from campaigns.formats import get_file_format, get_format, has_file_format
 from evalsite.lib.caches import byte_cache
 
 
@@ -27,8 +27,7 @@ def blocks_of(screen: Screen, fields: Mapping[str, str], text: str) -> list[Bloc
 
 def file_of(format: str, value: str) -> ShownFile | None:
     """Return the file that a value names; None for texts."""
-    found = get_format(format)
-    return found.blocks(value, Place("", ""))[0].file if value and found.takes_files else None
+    return get_format(format).blocks(value, Place("", ""))[0].file if value and has_file_format([format]) else None
 
 
 def html_of(block: Block) -> str:
@@ -38,7 +37,7 @@ def html_of(block: Block) -> str:
 
 def file_html(block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
     """Return a block's file as its format shows it, from its addresses by width; `is_text`: what describes it, too."""
-    return get_format(block.format).file_html(block, addresses, is_text=is_text)
+    return get_file_format(block.format).file_html(block, addresses, is_text=is_text)
 
 
 @byte_cache(16 * 2**20, lambda made, format, text, place: sys.getsizeof(made) + sys.getsizeof(text))

@@ -14,7 +14,7 @@ from campaigns.contracts.protocol import Scope, Screen, find_blanks
 from campaigns.design.paging import PageKind
 from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
-from campaigns.formats import get_format
+from campaigns.formats import get_format, has_file_format
 from campaigns.hit_queries import compared_in_hit
 from campaigns.methods import methods, options_for, reads, why_undecided
 from campaigns.models import Campaign, Chatbot, Criterion, Output
@@ -285,7 +285,7 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
         return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
     if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not _turn_of(campaign)):
         return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
-    if kind.marks_text and get_format(Screen.from_json(campaign.screen).output_format).takes_files:
+    if kind.marks_text and has_file_format([Screen.from_json(campaign.screen).output_format]):
         return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."
     if (kind.marks_text or kind.is_of_text) and not kind.needs_turns and not _has_texts(campaign):
         return f"“{criterion.name}” is about a text, and outputs have several. Have it answered otherwise."

@@ -19,7 +19,7 @@ from django.db import models
 
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import list_sources
-from campaigns.formats import get_format
+from campaigns.formats import has_file_format
 from campaigns.importing.contents import Contents
 from campaigns.models import (
     Campaign,
@@ -134,7 +134,7 @@ def _values(row: models.Model) -> dict[str, Any]:
 
 def names_files(campaign: Campaign) -> bool:
     """Tell whether its data name files, so that they are in no design file. No query."""
-    return any(get_format(slug).takes_files for slug in Screen.from_json(campaign.screen).formats)
+    return has_file_format(Screen.from_json(campaign.screen).formats)
 
 
 def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:

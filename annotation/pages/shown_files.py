@@ -11,7 +11,7 @@ from annotation.pages.text_images import Part, Stem, blocks_with_parts
 from annotation.queries import ShownItem
 from campaigns.blocks import file_html
 from campaigns.contracts.format import Block
-from campaigns.formats import get_format
+from campaigns.formats import get_file_format
 from campaigns.models import Campaign
 from campaigns.stored_files import read_file
 from evalsite.lib.kept_keys import IMAGE_BYTES, keyed_hash
@@ -25,7 +25,7 @@ def stem_of_file(block: Block, stem_of: Stem) -> str:
 def html_of_file(block: Block, stem_of: Stem, *, is_text: bool = False) -> str:
     """Return a block's file as its page shows it; `is_text`: with what describes it."""
     stem = stem_of_file(block, stem_of)
-    widths = get_format(block.format).widths
+    widths = get_file_format(block.format).widths
     addresses = [(width, f"{stem}{letter}.webp") for width, letter in zip(widths, ascii_lowercase, strict=False)]
     return file_html(block, addresses, is_text=is_text)
 
@@ -36,7 +36,7 @@ def find_file(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, nam
     block = next((block for block in blocks if stem_of_file(block, stem_of) == name[:-1]), None)
     if block is None:
         return None
-    by_letter = dict(zip(ascii_lowercase, get_format(block.format).widths, strict=False))
+    by_letter = dict(zip(ascii_lowercase, get_file_format(block.format).widths, strict=False))
     return (block, by_letter[name[-1]]) if name[-1] in by_letter else None
 
 
@@ -47,4 +47,4 @@ def send_file(campaign: Campaign, block: Block, width: int, *, secret: str) -> t
     """
     assert block.file
     salt = keyed_hash(IMAGE_BYTES, f"{secret} {width}").digest()
-    return get_format(block.format).served(read_file(campaign, block.file.digest), width, salt)
+    return get_file_format(block.format).served(read_file(campaign, block.file.digest), width, salt)

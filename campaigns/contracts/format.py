@@ -1,5 +1,6 @@
 """The contract of a format: how a field or an output is read from a file, shown, degraded and given to a judge."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
@@ -120,9 +121,6 @@ class ContentFormat:
     `counted`: what `style_of` says. `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a
     text, it may be at most, since what is folded and not drawn costs less. `style`, `script`: static files of its own,
     which only pages that show it load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
-
-    Of a format that `takes_files` a value names a file. A cell has the name of a file that was uploaded with the table
-    (`owns`, `read_file`), and each worker is `served` another file of the same look, in one of the `widths`.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -146,41 +144,6 @@ class ContentFormat:
     style: ClassVar[str] = ""
     script: ClassVar[str] = ""
     hint: ClassVar[str] = ""
-    takes_files: ClassVar[bool] = False
-    widths: ClassVar[tuple[int, ...]] = ()
-
-    @classmethod
-    def owns(cls, head: bytes) -> bool:
-        """Tell by its first 512 bytes whether a file may be one of its values, or was meant to be."""
-        return False
-
-    @classmethod
-    def read_file(cls, text: str, files: Files, *, alt: str = "") -> str:
-        """Return what is kept of a cell that names a file; `alt` describes that file. Raises as `read` does."""
-        raise NotImplementedError
-
-    @classmethod
-    def served(cls, content: bytes, width: int, salt: bytes) -> tuple[bytes, str]:
-        """Return a kept file as one worker is sent it, and its type: with another salt other bytes of another digest.
-
-        Their number must say nothing that is not seen.
-        """
-        raise NotImplementedError
-
-    @classmethod
-    def attached(cls, content: bytes) -> tuple[bytes, str]:
-        """Return a kept file as a judge is sent it beside the prompt, and its type."""
-        raise NotImplementedError
-
-    @classmethod
-    def n_tokens(cls, file: ShownFile) -> int:
-        """Return how many tokens a judge takes it for, about."""
-        raise NotImplementedError
-
-    @classmethod
-    def file_html(cls, block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
-        """Return the HTML that shows a file from its addresses, by width; `is_text`: what describes it, too."""
-        raise NotImplementedError
 
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
@@ -251,3 +214,46 @@ class ContentFormat:
     def example(cls, text: str) -> str:
         """Return a value that says this, for files that show what can be imported and for simulated campaigns."""
         return text
+
+
+class FileFormat(ContentFormat, ABC):
+    """A format whose values name files, such as pictures.
+
+    A cell has the name of a file that was uploaded with the table (`owns`, `read_file`), and each worker is `served`
+    another file of the same look, in one of the `widths`, in pixels.
+    """
+
+    widths: ClassVar[tuple[int, ...]]
+
+    @classmethod
+    @abstractmethod
+    def owns(cls, head: bytes) -> bool:
+        """Tell by its first 512 bytes whether a file may be one of its values, or was meant to be."""
+
+    @classmethod
+    @abstractmethod
+    def read_file(cls, text: str, files: Files, *, alt: str = "") -> str:
+        """Return what is kept of a cell that names a file; `alt` describes that file. Raises as `read` does."""
+
+    @classmethod
+    @abstractmethod
+    def served(cls, content: bytes, width: int, salt: bytes) -> tuple[bytes, str]:
+        """Return a kept file as one worker is sent it, and its type: with another salt other bytes of another digest.
+
+        Their number must say nothing that is not seen.
+        """
+
+    @classmethod
+    @abstractmethod
+    def attached(cls, content: bytes) -> tuple[bytes, str]:
+        """Return a kept file as a judge is sent it beside the prompt, and its type."""
+
+    @classmethod
+    @abstractmethod
+    def n_tokens(cls, file: ShownFile) -> int:
+        """Return how many tokens a judge takes it for, about."""
+
+    @classmethod
+    @abstractmethod
+    def file_html(cls, block: Block, addresses: Sequence[tuple[int, str]], *, is_text: bool = False) -> str:
+        """Return the HTML that shows a file from its addresses, by width; `is_text`: what describes it, too."""

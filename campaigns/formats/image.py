@@ -12,7 +12,7 @@ from numpy.random import Generator
 from PIL import Image as Pillow
 from PIL import ImageFilter
 
-from campaigns.contracts.format import Block, ContentFormat, Degradation, Files, Place, ShownFile
+from campaigns.contracts.format import Block, Degradation, FileFormat, Files, Place, ShownFile
 from campaigns.design.errors import DesignError
 from campaigns.design.words import seconds_to_read
 from evalsite.lib.errors import DomainError
@@ -37,7 +37,7 @@ _SECONDS = 6.0
 _PIXELS_PER_TOKEN = 750
 
 
-class Image(ContentFormat):
+class Image(FileFormat):
     """A picture. Its value is JSON: digest, width and height in pixels, and what describes it."""
 
     slug = "image"
@@ -54,7 +54,6 @@ class Image(ContentFormat):
         "with the table, in one zip or beside it. A column <code>image_alt</code> may describe the pictures of the "
         "column <code>image</code>, for workers who do not see them."
     )
-    takes_files = True
     counted = ()
     widths = (240, 328, 480, 720, 960, 1440, 2048)
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 from django import forms
 
 from campaigns.contracts.protocol import Screen
-from campaigns.formats import get_format
+from campaigns.formats import has_file_format
 from campaigns.forms.partial import PartialForm
 from campaigns.importing.layout import (
     ALTERNATIVE,
@@ -136,7 +136,6 @@ class ColumnsForm(forms.Form):
 def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
     """Return what a column may be used for, as choices of a select."""
     long = [(SYSTEM, "Name of the system"), (OUTPUT, f"Output ({screen.output_label})")]
-    takes_files = any(get_format(slug).takes_files for slug in screen.formats)
     fields = [
         (FIELD + field.name, field.label if field.is_required else f"{field.label} (optional)")
         for field in screen.fields
@@ -151,7 +150,7 @@ def _roles(screen: Screen, is_open: bool) -> list[tuple[str, Any]]:
                 *fields,
                 *([(NEW_FIELD, "A new field")] if is_open else []),
                 (ATTRIBUTE, "Attribute, not shown"),
-                *([(ALTERNATIVE, "Alternative text of NAME, in NAME_alt")] if takes_files else []),
+                *([(ALTERNATIVE, "Alternative text of NAME, in NAME_alt")] if has_file_format(screen.formats) else []),
             ],
         ),
         ("One output a row", [*long, (DEGRADED, "The same output, degraded by you")]),

@@ -21,7 +21,7 @@ from campaigns.contracts.options import OptionsForm
 from campaigns.contracts.protocol import Scope, Screen
 from campaigns.design_file import FORMAT, VERSION, Design, fields_of
 from campaigns.dialogues import check_dialogues
-from campaigns.formats import get_format
+from campaigns.formats import has_file_format
 from campaigns.forms.chatbots import ChatbotForm
 from campaigns.forms.criteria import CriterionForm
 from campaigns.forms.data import SystemForm
@@ -328,7 +328,7 @@ class _Reader:
 
     def _contents(self, given: Sequence[Any], screen: Screen) -> Contents | None:
         """Return sources and outputs, as the reader of tables has them: as a table of one output a row."""
-        if any(get_format(slug).takes_files for slug in screen.formats):
+        if has_file_format(screen.formats):
             text = "they name pictures, which are in no design file. Download it without the outputs"
             self._add("sources", f"{text}, and upload these as a table with its pictures")
             return None

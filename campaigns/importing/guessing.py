@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from campaigns.contracts.protocol import Field, Screen, Written
-from campaigns.formats import get_format
+from campaigns.formats import get_format, has_file_format
 from campaigns.importing.layout import (
     ALTERNATIVE,
     DEGRADED,
@@ -93,7 +93,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     """
     columns = tuple(dict.fromkeys(name for name in preview.columns if name))
     roles = {column: SYSTEM_OUTPUT for column in columns if is_in_output_object(column)}
-    if any(get_format(slug).takes_files for slug in screen.formats):
+    if has_file_format(screen.formats):
         roles |= {column: ALTERNATIVE for column in columns if described_by(column, columns)}
     free = [column for column in columns if column not in roles]
     for each in screen.fields:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from campaigns.contracts.format import FileFormat
 from campaigns.formats import list_formats
 from campaigns.importing.line_by_line import TABLES
 from evalsite.lib.packed_files import DAMAGED, members_of, plain_path
@@ -18,7 +19,7 @@ Given = tuple[str, Path]
 
 def is_owned(head: bytes) -> bool:
     """Tell by its beginning whether a file is what a cell names, not a table or a text."""
-    return any(each.owns(head) for each in list_formats() if each.takes_files)
+    return any(each.owns(head) for each in list_formats() if issubclass(each, FileFormat))
 
 
 def take_out(given: Sequence[Given], folder: Path, max_bytes: int) -> tuple[list[Given], Path | None]:

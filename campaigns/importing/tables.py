@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from campaigns.contracts.attributes import LONGEST_VALUE
-from campaigns.contracts.format import ContentFormat, Files
+from campaigns.contracts.format import ContentFormat, FileFormat, Files
 from campaigns.contracts.protocol import Field, Screen
 from campaigns.formats import get_format
 from campaigns.importing.contents import (
@@ -103,7 +103,7 @@ class _Formatted:
         return text_column(column.codes, labels)
 
     def _value(self, text: str, alt: str, files: Files | None) -> str:
-        if files is not None and self.format.takes_files:
+        if files is not None and issubclass(self.format, FileFormat):
             return self.format.read_file(text, files, alt=alt)
         return self.format.read(text, is_output=self.is_output)
 

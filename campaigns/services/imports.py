@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from campaigns.contracts.protocol import Screen
 from campaigns.data_queries import is_importing, read_existing, version_of
-from campaigns.formats import get_format
+from campaigns.formats import has_file_format
 from campaigns.importing.appraise import Batch, check_screen, is_batch, read_batch
 from campaigns.importing.contents import Contents, notices_of
 from campaigns.importing.guessing import guess_layout
@@ -70,7 +70,7 @@ def upload_outputs(
     with tempfile.TemporaryDirectory(prefix="outputs-") as folder:
         path, name, packed = _as_table(Path(folder), [upload, *more])
         screen = Screen.from_json(campaign.screen)
-        if packed and not any(get_format(slug).takes_files for slug in screen.formats):
+        if packed and not has_file_format(screen.formats):
             text = (
                 "There are pictures, and neither the output nor a field is one. Choose Image under Layout, then upload."
             )

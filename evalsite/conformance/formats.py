@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from campaigns.contracts.format import Block, ContentFormat, Degradation, Made, Place
+from campaigns.contracts.format import Block, ContentFormat, Degradation, FileFormat, Made, Place
 from campaigns.design.errors import DesignError
 from evalsite.conformance.faults import HOSTILE, check_names, refused, require
 from evalsite.lib.errors import DomainError
@@ -65,9 +65,11 @@ def check_format(
     `values`: cells that it can read, beside its own `example`. `files`: of a format that takes files, some by name.
     """
     check_names(format, "title", "summary", "degraded", "spans")
+    missing = ", ".join(sorted(getattr(format, "__abstractmethods__", ())))
+    require(not missing, format, f"it has no {missing}.")
     require(format.is_for_fields or format.is_for_outputs, format, "it may be neither a field nor an output.")
     memory = _Memory(files or {})
-    if format.takes_files:
+    if issubclass(format, FileFormat):
         require(bool(files), format, "it takes files: give some by name, files={…}, to check it with.")
         cells = [format.read_file(name, memory) for name in files or ()]
     else:
@@ -106,7 +108,7 @@ def _check_value(format: type[ContentFormat], value: str, *, is_output: bool) ->
     require(bool(format.turn) or not turns, format, "it has turns, and “turn” does not say what one is called.")
     for block in blocks:
         _check_html(format, block)
-        require(block.file is None or format.takes_files, format, "it shows a file, and takes none.")
+        require(block.file is None or issubclass(format, FileFormat), format, "it shows a file, and is no FileFormat.")
     seconds = format.seconds(value)
     require(math.isfinite(seconds) and seconds >= 0, format, f"it takes {seconds} seconds. Return a number from 0.")
     require(isinstance(format.words(value), str), format, "words() returns no text.")
@@ -126,7 +128,7 @@ def _shown(format: type[ContentFormat], cell: str) -> None:
 def _check_html(format: type[ContentFormat], block: Block) -> None:
     """Check what the format makes of its own blocks; others are rendered by theirs."""
     html = format.html(block.text) if block.format == format.slug else ""
-    if block.file:
+    if block.file and issubclass(format, FileFormat):
         html += format.file_html(block, [(width, f"opaque-{width}") for width in format.widths], is_text=True)
     for pattern, what in _UNSAFE:
         found = re.search(pattern, html, re.IGNORECASE)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from analysis.methods import ResponseMethod, list_response_methods
-from campaigns.contracts.format import ContentFormat, Degradation
+from campaigns.contracts.format import ContentFormat, Degradation, FileFormat
 from campaigns.contracts.protocol import CriterionSpec
 from campaigns.contracts.response import ResponseKind, Settings
 from campaigns.formats import list_formats
@@ -27,7 +27,7 @@ METHODS = {protocol.method: protocol.slug for protocol in list_protocols() if pr
 
 @pytest.mark.parametrize("format", list_formats(), **by_slug)
 def test_formats(format: type[ContentFormat]) -> None:
-    check(format, files={f"{n}.png": file_of(drawn(n)) for n in range(4)} if format.takes_files else None)
+    check(format, files={f"{n}.png": file_of(drawn(n)) for n in range(4)} if issubclass(format, FileFormat) else None)
 
 
 @pytest.mark.parametrize("kind", list_response_kinds(), **by_slug)
@@ -94,6 +94,10 @@ class Raising(PlainText):
         return text if "=" not in text else str(int(text))
 
 
+class Partial(FileFormat):
+    slug, title, summary, widths = "partial", "Partial", "A file of which not all is said.", (240,)
+
+
 class Upside(Slider):
     slug = "upside"
 
@@ -125,6 +129,7 @@ class Unread(Custom):
         (Unchanged, "is the original"),
         (Unnumbered, "Number one of each, from 1"),
         (Raising, "Raise a DomainError instead"),
+        (Partial, "it has no attached, file_html"),
         (Upside, "levels 0 and 100 score"),
         (Framed, "begin with https"),
         (Telling, "a hint at checks"),

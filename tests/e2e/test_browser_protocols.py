@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 
 from campaigns.contracts.protocol import Protocol
 from campaigns.design.paging import PageKind
-from campaigns.formats import get_format
+from campaigns.formats import get_format, has_file_format
 from campaigns.protocols import list_protocols
 from campaigns.responses import list_response_kinds
 from evalsite.accounts.models import User
@@ -203,7 +203,7 @@ def text_of(format: str, n: int, k: int = 0) -> str:
     """Return a text of source `n`, by system `k`, whose words are its own."""
     parts = ("The mill", "by the river", "was sold", "to the town", "in spring", "with its wheel", "and its last owner")
     said = " ".join(f"{part}{n}-{k}" for part in parts)
-    return f"picture-{n}-{k}.png" if get_format(format).takes_files else get_format(format).example(said)
+    return f"picture-{n}-{k}.png" if has_file_format([format]) else get_format(format).example(said)
 
 
 def simulate(folder: Path, campaign: str, trial: Trial) -> list[str]:

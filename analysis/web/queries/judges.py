@@ -24,7 +24,7 @@ from campaigns.contracts.connector import Connector
 from campaigns.contracts.format import Block
 from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
-from campaigns.formats import get_format
+from campaigns.formats import get_file_format, has_file_format
 from campaigns.models import Campaign, Chatbot, Criterion, HitItem, Membership, Output
 from campaigns.queries import Role
 from evalsite.accounts.models import User
@@ -125,7 +125,7 @@ def shows_files(campaign: Campaign) -> bool:
     """Tell whether workers see more than texts, such as pictures. No query."""
     screen = Screen.from_json(campaign.screen)
     shown = [screen.output_format, *(each.format for each in screen.fields if each.is_shown)]
-    return any(get_format(slug).takes_files for slug in shown)
+    return has_file_format(shown)
 
 
 def hosts_of(judge: Judge) -> list[str]:
@@ -161,7 +161,7 @@ class Prompter:
 
     def n_bytes(self, prompt: Prompt) -> int:
         """Return the bytes of the request for a prompt, at most; a file counts as a prompt of as many tokens."""
-        n_tokens = sum(get_format(each.format).n_tokens(each.file) for each in prompt.files if each.file)
+        n_tokens = sum(get_file_format(each.format).n_tokens(each.file) for each in prompt.files if each.file)
         return len(prompt.text.encode("utf-8", "surrogatepass")) + self.n_bytes_around + BYTES_PER_TOKEN * n_tokens
 
 

@@ -39,7 +39,7 @@ from campaigns.chatbots import ask_connector, make_connector
 from campaigns.contracts.chat import Utterance
 from campaigns.contracts.connector import Attachment, ConnectorError, Reply, Request
 from campaigns.contracts.format import Block
-from campaigns.formats import get_format
+from campaigns.formats import get_file_format
 from campaigns.models import Campaign
 from campaigns.stored_files import read_file
 from evalsite.lib.errors import DomainError
@@ -232,7 +232,7 @@ def _attachment(campaign: Campaign, block: Block) -> Attachment:
     """Return a block's file as it is sent. One query; raises DomainError `no_file` if the campaign has lost it."""
     assert block.file
     try:
-        return Attachment(*get_format(block.format).attached(read_file(campaign, block.file.digest)))
+        return Attachment(*get_file_format(block.format).attached(read_file(campaign, block.file.digest)))
     except FileNotFoundError:
         raise DomainError(
             "no_file", f"A file of the field “{block.label}” is gone. Restore it from a backup."
