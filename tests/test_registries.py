@@ -1,4 +1,4 @@
-"""Nothing but the registries asks which protocol, response kind, method, platform or connector something is."""
+"""Nothing but the registries asks which protocol, response kind, format, method, platform or connector it is."""
 
 import ast
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from django.utils.module_loading import import_string
 
 ROOT = Path(settings.BASE_DIR)
 APPS = ("evalsite", "campaigns", "annotation", "analysis", "crowd", "api", "desk")
-REGISTRIES = ("PROTOCOLS", "RESPONSES", "PLATFORMS", "CONNECTORS", "RESPONSE_METHODS")
-NAMES = {"protocol", "response", "response_kind", "method", "platform", "connector", "slug"}
+REGISTRIES = ("PROTOCOLS", "RESPONSES", "FORMATS", "PLATFORMS", "CONNECTORS", "RESPONSE_METHODS")
+NAMES = {"protocol", "response", "response_kind", "format", "output_format", "method", "platform", "connector", "slug"}
 # A default is written down once, and looked up by the registry like any other.
 SLUGS = {import_string(path).slug for name in REGISTRIES for path in getattr(settings, f"EVALSITE_{name}")}
 
@@ -54,6 +54,7 @@ def test_nothing_asks_which_plug_in_it_is(app: str) -> None:
         'if criterion.response in ("slider", "scale"): pass',
         'x = 1 if "mturk" != platform else 2',
         'match report.method:\n    case "preference": pass',
+        'if screen.output_format == "dialogue": pass',
         'words = {"slider": "sliders"}[criterion.response]',
     ],
 )

@@ -177,7 +177,7 @@ class Reply:
 def dialogue_of(texts: Texts, place: int) -> tuple[Utterance, ...]:
     """Return the turns up to and with the output at a place; empty where there is no dialogue before a reply."""
     output = texts.outputs[place]
-    if texts.data.output_format == "dialogue":
+    if texts.data.format.of_dialogue == "whole":
         return parse_transcript(output)
     before = texts.field_of(place, texts.data.dialogue_field)
     return (*parse_transcript(before, is_before_reply=True), Utterance("chatbot", output)) if before else ()
@@ -186,7 +186,7 @@ def dialogue_of(texts: Texts, place: int) -> tuple[Utterance, ...]:
 def replies_of(texts: Texts, place: int) -> list[Reply]:
     """Return the replies that are rated: the output itself, or each of a dialogue's that follows something."""
     turns = dialogue_of(texts, place)
-    last = [len(turns) - 1] if texts.data.output_format == "reply" else range(len(turns))
+    last = [len(turns) - 1] if texts.data.format.of_dialogue == "reply" else range(len(turns))
     return [
         Reply(turns[:k], turns[k].text) for k in last if k > 0 and turns[k].by == "chatbot" and turns[k].text.strip()
     ]
@@ -194,7 +194,8 @@ def replies_of(texts: Texts, place: int) -> list[Reply]:
 
 def lacks_dialogue(data: Data) -> str:
     """Return what is missing for a metric of dialogues; empty if outputs are dialogues or replies in one."""
-    if data.output_format == "dialogue" or (data.output_format == "reply" and data.dialogue_field):
+    of_dialogue = data.format.of_dialogue
+    if of_dialogue == "whole" or (of_dialogue and data.dialogue_field):
         return ""
     return "It scores dialogues, or replies with the dialogue before them, and these outputs are neither."
 

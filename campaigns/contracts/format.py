@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Literal, Protocol, TypeVar
 
 from numpy.random import Generator
 
@@ -115,7 +115,8 @@ class ContentFormat:
     `is_for_fields`, `is_for_outputs`: where it may be. `is_drawable`: workers may be shown it as an image of text.
     `is_one_text`: metrics may compare it with a reference, word by word. `is_shared`: several systems have an output
     of it for one source (of whole dialogues nobody has one with several). `has_lists`: cells of files may be lists,
-    which are read as their JSON. `has_parts`: it is made of several texts, each of which gives words to degraded
+    which are read as their JSON. `of_dialogue`: "whole" of transcripts of a person and a chatbot, "reply" of what
+    ends the one above it. `has_parts`: it is made of several texts, each of which gives words to degraded
     outputs. `n_words`: how long one is taken to be that nobody has seen yet. `lengths`: of the runs of words that are
     replaced; `degraded` says, after “a degraded output has”, what else. `spans`: what marked characters count in.
     `counted`: what `style_of` says. `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a
@@ -133,6 +134,7 @@ class ContentFormat:
     is_one_text: ClassVar[bool] = True
     is_shared: ClassVar[bool] = True
     has_lists: ClassVar[bool] = False
+    of_dialogue: ClassVar[Literal["", "whole", "reply"]] = ""
     has_parts: ClassVar[bool] = False
     n_words: ClassVar[int] = 50
     lengths: ClassVar[RunLengths] = STEPS_TO_20

@@ -19,6 +19,7 @@ class Dialogue(ContentFormat):
     is_one_text = False
     is_shared = False
     has_lists = True
+    of_dialogue = "whole"
     has_parts = True
     turn = "Reply"
     n_words = 150
@@ -82,7 +83,7 @@ class Reply(ContentFormat):
     summary = "A chatbot's reply to the dialogue above it."
     is_for_fields = False
     is_drawable = True
-    is_one_text = True
+    of_dialogue = "reply"
     n_words = 15
     lengths = STEPS_TO_29
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from campaigns.contracts.format import ContentFormat
 from campaigns.contracts.options import OptionsForm
 from campaigns.formats import get_format
 from evalsite.lib.errors import DomainError
@@ -31,6 +32,11 @@ class Data:
     dialogue_field: str = ""
     output_format: str = "text"
     has_references: bool = True
+
+    @property
+    def format(self) -> type[ContentFormat]:
+        """What systems wrote."""
+        return get_format(self.output_format)
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,8 @@ class MetricKind(ABC):
 
     def lacks(self, data: Data) -> str:
         """Return what is missing before this can be computed, and what to do, in sentences; empty if nothing is."""
-        written = get_format(data.output_format)
-        if self.needs_reference and not written.is_one_text:
-            return f"It compares outputs with references, and outputs of the format “{written.title}” have none."
+        if self.needs_reference and not data.format.is_one_text:
+            return f"It compares outputs with references, and outputs of the format “{data.format.title}” have none."
         return "" if data.has_references or not self.needs_reference else "These outputs have no references."
 
     def check(self, data: Data, options: Mapping[str, Any]) -> dict[str, Any]:

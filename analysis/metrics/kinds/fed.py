@@ -167,9 +167,9 @@ class FedReply(_Fed):
 
     def lacks_in(self, data: Data) -> str:
         """Return what is missing in the data."""
-        return lacks_dialogue(data) or (
-            "It scores single replies, and these outputs are whole dialogues." if data.output_format != "reply" else ""
-        )
+        if data.format.of_dialogue == "whole":
+            return "It scores single replies, and these outputs are whole dialogues."
+        return lacks_dialogue(data)
 
 
 class FedDialogue(_Fed):
@@ -184,6 +184,6 @@ class FedDialogue(_Fed):
 
     def lacks_in(self, data: Data) -> str:
         """Return what is missing in the data."""
-        return lacks_dialogue(data) or (
-            "It scores whole dialogues, and these outputs are single replies." if data.output_format == "reply" else ""
-        )
+        if data.format.of_dialogue == "reply":
+            return "It scores whole dialogues, and these outputs are single replies."
+        return lacks_dialogue(data)

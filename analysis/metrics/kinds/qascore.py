@@ -43,8 +43,10 @@ class QAScore(NeuralKind):
 
     def lacks_in(self, data: Data) -> str:
         """Return what is missing in the data: outputs that are questions, a passage and an answer."""
-        if data.output_format != "text":
+        if data.format.of_dialogue:
             return "It scores questions about a passage, and these outputs belong to dialogues."
+        if not data.format.is_one_text:
+            return f"It scores questions about a passage, and these outputs have the format “{data.format.title}”."
         return "" if len(data.fields) > 1 else "It needs a passage and an answer of each source; a text is missing."
 
     def score(self, texts: Texts, options: Mapping[str, Any], on_output: OnOutput) -> Sequence[Scores]:

@@ -93,7 +93,7 @@ def describe_data(campaign: Campaign) -> Data | None:
     if campaign.is_live:
         return None
     screen = Screen.from_json(campaign.screen)
-    dialogues = [each.name for each in screen.fields if each.format == "dialogue"]
+    dialogues = [each.name for each in screen.fields if get_format(each.format).of_dialogue == "whole"]
     return Data(
         {each.name: each.label for each in screen.fields if get_format(each.format).is_one_text},
         dialogues[0] if dialogues else "",
