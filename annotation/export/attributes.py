@@ -71,8 +71,8 @@ def _unzipped(
 def attributes_of(campaign: Campaign, *, has_style: bool = True) -> ResponseAttributes:
     """Return the attributes of a campaign's invited raters, sources and outputs, and what its assignments weigh.
 
-    `has_style`: whether texts of outputs are read for their style, which takes a while of many. Four queries, two more
-    where HITs were drawn at random, one fewer of live chats and without style.
+    `has_style`: whether tables have the style of outputs; with the first of their rows all texts are read for it, which
+    takes a while of many. Three queries, two more where HITs were drawn at random.
     """
     invited = Invitation.objects.filter(campaign=campaign).exclude(attribute_values={}).select_related("worker")
     raters = [(each.worker, each.attribute_values) for each in invited]

@@ -160,10 +160,10 @@ def _croissant_json(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]
 
 
 def _header(campaign: Campaign, name: str) -> list[str]:
-    """Return the columns of a table; its first rows are read for it."""
+    """Return the columns of a table, made of no assignments: so no answers and no texts are read for them."""
     download = find_download(campaign, name)
     assert download is not None
-    first = next(download.pieces(campaign, ExportChoice())).decode()
+    first = next(download.pieces(campaign, ExportChoice(states=()))).decode()
     return next(csv.reader(io.StringIO(first, newline=""), delimiter="\t" if name.endswith(".tsv") else ","))
 
 

@@ -1,7 +1,8 @@
 """The style of a campaign's outputs, such as their words, as columns beside what was said of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from campaigns.contracts.protocol import Screen
 from campaigns.design.style import STYLE_FEATURES
@@ -12,14 +13,27 @@ from evalsite.lib.tables.blocks import Block
 _OF_OUTPUT = "output_{}"
 
 
-class OutputStyle(NamedTuple):
-    """How long outputs are and how they are set (`ContentFormat.style_of`), by the names of source and system.
+@dataclass(frozen=True)
+class OutputStyle:
+    """How long a campaign's outputs are and how they are set (`ContentFormat.style_of`).
 
     `features`: what is known of each; none of live chats, whose outputs are not there before.
     """
 
     features: tuple[str, ...]
-    outputs: Mapping[tuple[str, str], tuple[str, ...]]
+    campaign: Campaign | None = None
+
+    @cached_property
+    def outputs(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """The features of each output as text, by the names of source and system; a query, which reads all texts."""
+        if self.campaign is None:
+            return {}
+        written = get_format(Screen.from_json(self.campaign.screen).output_format)
+        outputs = Output.objects.filter(source__campaign=self.campaign).order_by()
+        return {
+            (source, system): tuple(f"{count:g}" for count in written.style_of(text).values())
+            for source, system, text in outputs.values_list("source__name", "system__name", "text").iterator()
+        }
 
     def names(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns beside a table's: `words_a`, `words_b` … of two systems, `output_words` … of one."""
@@ -29,24 +43,18 @@ class OutputStyle(NamedTuple):
         return tuple(map(_OF_OUTPUT.format, self.features)) if "system" in columns else ()
 
     def beside(self, columns: Sequence[str], sources: Sequence[str], block: Block) -> Iterator[list[str]]:
-        """Yield the columns of `names` beside a block, empty where a row is about no output."""
+        """Return the columns of `names` beside a block, empty where a row is about no output."""
         none = ("",) * len(self.features)
         sides = [block[columns.index(name)] for name in ("system_a", "system_b", "system") if name in columns]
         found = [[self.outputs.get(key, none) for key in zip(sources, side, strict=True)] for side in sides]
         return ([cells[k] for cells in of_side] for k in range(len(self.features)) for of_side in found)
 
 
-NO_STYLE = OutputStyle((), {})
+NO_STYLE = OutputStyle(())
 
 
 def style_of(campaign: Campaign) -> OutputStyle:
-    """Return the style of all outputs of a campaign; a query."""
+    """Return the style of all outputs of a campaign; texts are read when a table asks for the first of them."""
     if campaign.is_live:
         return NO_STYLE
-    written = get_format(Screen.from_json(campaign.screen).output_format)
-    outputs = Output.objects.filter(source__campaign=campaign).order_by()
-    known = {
-        (source, system): tuple(f"{count:g}" for count in written.style_of(text).values())
-        for source, system, text in outputs.values_list("source__name", "system__name", "text").iterator()
-    }
-    return OutputStyle(written.counted, known)
+    return OutputStyle(get_format(Screen.from_json(campaign.screen).output_format).counted, campaign)
