@@ -15,7 +15,6 @@ from annotation.models import Assignment, Response, Turn, Worker
 from annotation.worker_names import hashed_name
 from campaigns.contracts.protocol import Scope
 from campaigns.design.paging import PageKind
-from campaigns.formats import get_format
 from campaigns.models import Campaign, Criterion, HitItem
 from campaigns.queries import Role, has_role
 from evalsite.lib.caches import byte_cache
@@ -249,7 +248,7 @@ def replies_shown(campaign: Campaign, page: ShownPage, criteria: Iterable[Criter
     is_asked = any(each.scope == Scope.TURN or each.response_kind.needs_turns for each in criteria)
     if not is_asked or page.has_several:
         return []
-    turns = get_format(campaign.screen.get("output_format", "text")).turns(page.items[0].text)
+    turns = campaign.format_of_outputs.turns(page.items[0].text)
     return [Reply(number, text) for number, text in enumerate(turns, 1)]
 
 

@@ -10,11 +10,11 @@ from django.db.models.functions import Length
 
 from campaigns.connectors import get_connector
 from campaigns.contracts.chat import ChatRules
-from campaigns.contracts.protocol import Scope, Screen, find_blanks
+from campaigns.contracts.format import FileFormat
+from campaigns.contracts.protocol import Scope, find_blanks
 from campaigns.design.paging import PageKind
 from campaigns.design.stopping import StoppingRule
 from campaigns.design.worker_test import NO_TEST, WORKER_TESTS, Compared, smallest_p_value
-from campaigns.formats import get_format, has_file_format
 from campaigns.hit_queries import compared_in_hit
 from campaigns.methods import methods, options_for, reads, why_undecided
 from campaigns.models import Campaign, Chatbot, Criterion, Output
@@ -275,17 +275,19 @@ def _criteria(campaign: Campaign, criteria: list[Criterion]) -> Step:
 
 def _unfit(campaign: Campaign, criterion: Criterion) -> str:
     """Return why a criterion cannot be asked on the campaign's pages, "" if it can."""
-    kind = criterion.response_kind
-    if criterion.scope == Scope.TURN and not (campaign.is_live or _turn_of(campaign)):
+    kind, format = criterion.response_kind, campaign.format_of_outputs
+    if criterion.scope == Scope.TURN and not (campaign.is_live or format.turn):
         return (
             f"“{criterion.name}” is asked of each reply or step, and there are none: outputs are texts. Have it asked "
             "otherwise, or choose another format under Layout."
         )
     if criterion.scope == Scope.TURN and (campaign.compares_chats or campaign.page_kind != PageKind.OUTPUT):
         return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
-    if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not _turn_of(campaign)):
+    if kind.needs_turns and (
+        campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not campaign.format_of_outputs.turn
+    ):
         return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
-    if kind.marks_text and has_file_format([Screen.from_json(campaign.screen).output_format]):
+    if kind.marks_text and issubclass(format, FileFormat):
         return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."
     if (kind.marks_text or kind.is_of_text) and not kind.needs_turns and not _has_texts(campaign):
         return f"“{criterion.name}” is about a text, and outputs have several. Have it answered otherwise."
@@ -307,14 +309,9 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
     return ""
 
 
-def _turn_of(campaign: Campaign) -> str:
-    """Return what replies or steps of outputs are called, "" if they have none."""
-    return get_format(Screen.from_json(campaign.screen).output_format).turn
-
-
 def _has_texts(campaign: Campaign) -> bool:
     """Return whether outputs are texts, or a dialogue written as one: what is kept of others is not what is read."""
-    format = get_format(Screen.from_json(campaign.screen).output_format)
+    format = campaign.format_of_outputs
     return format.is_one_text or format.is_drawable or campaign.is_live
 
 
@@ -337,7 +334,7 @@ def _long(campaign: Campaign, criteria: Sequence[Criterion]) -> str:
 
 
 def _long_output(campaign: Campaign, n_asked: int) -> str:
-    format = get_format(Screen.from_json(campaign.screen).output_format)
+    format = campaign.format_of_outputs
     outputs = Output.objects.filter(source__campaign=campaign).order_by(Length("text").desc()).values_list("text")
     most = max((len(format.turns(text)) for (text,) in outputs[:_LOOKED_AT]), default=0)
     if n_asked * most <= _MOST_OF_REPLIES:

@@ -64,10 +64,9 @@ def texts_of(source: Source, screen: Screen) -> list[FieldText]:
 def count_missing(campaign: Campaign, *, n_sources: int) -> list[tuple[System, int]]:
     """Return each system, by name and with its `n_outputs`, and for how many sources it has none. One query.
 
-    Of a format of which nobody expects one of each system, none is missing.
+    Where systems need not have outputs for the same sources (`ContentFormat.is_shared`), none is missing.
     """
-    is_shared = get_format(Screen.from_json(campaign.screen).output_format).is_shared
-    n_wanted = n_sources if is_shared else 0
+    n_wanted = n_sources if campaign.format_of_outputs.is_shared else 0
     systems = campaign.systems.annotate(n_outputs=Count("outputs")).order_by("name")
     return [(system, max(0, n_wanted - system.n_outputs)) for system in systems]
 

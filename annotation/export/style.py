@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from campaigns.contracts.protocol import Screen
 from campaigns.design.style import STYLE_FEATURES
-from campaigns.formats import get_format
 from campaigns.models import Campaign, Output
 from evalsite.lib.tables.blocks import Block
 
@@ -28,7 +26,7 @@ class OutputStyle:
         """The features of each output as text, by the names of source and system; a query, which reads all texts."""
         if self.campaign is None:
             return {}
-        written = get_format(Screen.from_json(self.campaign.screen).output_format)
+        written = self.campaign.format_of_outputs
         outputs = Output.objects.filter(source__campaign=self.campaign).order_by()
         return {
             (source, system): tuple(f"{count:g}" for count in written.style_of(text).values())
@@ -57,4 +55,4 @@ def style_of(campaign: Campaign) -> OutputStyle:
     """Return the style of all outputs of a campaign; texts are read when a table asks for the first of them."""
     if campaign.is_live:
         return NO_STYLE
-    return OutputStyle(get_format(Screen.from_json(campaign.screen).output_format).counted, campaign)
+    return OutputStyle(campaign.format_of_outputs.counted, campaign)

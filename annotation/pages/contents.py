@@ -274,7 +274,7 @@ def _of_turns(questions: Sequence[Question]) -> dict[int, list[Question]]:
 def _words_of_turns(campaign: Campaign, replies: Sequence[Reply]) -> str:
     """Return what the replies or steps of outputs are called where something is about them, else ""."""
     is_asked = replies and not campaign.is_live
-    return get_format(Screen.from_json(campaign.screen).output_format).turn if is_asked else ""
+    return campaign.format_of_outputs.turn if is_asked else ""
 
 
 Blocks = list[tuple[Block, list[Part]]]

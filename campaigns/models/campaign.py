@@ -12,14 +12,16 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from campaigns.contracts.chat import ChatRules
+from campaigns.contracts.format import ContentFormat
 from campaigns.contracts.platform import CampaignRef, CrowdPlatform
-from campaigns.contracts.protocol import DEFAULT_KIND, DEFAULT_METHOD, Scope
+from campaigns.contracts.protocol import DEFAULT_KIND, DEFAULT_METHOD, Scope, Screen
 from campaigns.contracts.response import ResponseKind
 from campaigns.design.composition import Layout, Mix
 from campaigns.design.paging import PageKind
 from campaigns.design.sampling import Leftover
 from campaigns.design.stopping import STOPPING_RULES, StoppingRule
 from campaigns.design.worker_test import DEFAULT_TEST, WORKER_TESTS
+from campaigns.formats import get_format
 from campaigns.platforms import platforms
 from campaigns.responses import get_response_kind
 from evalsite.lib.encryption import EncryptedField
@@ -171,6 +173,11 @@ class Campaign(models.Model):
     def can_choose_text(self) -> bool:
         """Whether workers may change from images to text: chats have no images."""
         return self.offers_text and not self.is_live
+
+    @property
+    def format_of_outputs(self) -> type[ContentFormat]:
+        """What systems write; raises DomainError `unknown_format`."""
+        return get_format(Screen.from_json(self.screen).output_format)
 
     @property
     def crowd_platform(self) -> CrowdPlatform:

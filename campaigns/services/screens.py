@@ -71,10 +71,14 @@ def _read_again(campaign: Campaign, before: Screen, after: Screen) -> None:
     changed = [each for each in after.fields if former.get(each.name, each.format) != each.format]
     sources = []
     for source in campaign.sources.only("name", "fields").iterator(_CHUNK) if changed else ():
-        for each in changed:
-            if value := source.fields.get(each.name):
-                source.fields[each.name] = _read(each.format, each.label, value, source.name, is_output=False)
-        sources.append(source)
+        fields = source.fields | {
+            each.name: _read(each.format, each.label, value, source.name, is_output=False)
+            for each in changed
+            if (value := source.fields.get(each.name))
+        }
+        if fields != source.fields:
+            source.fields = fields
+            sources.append(source)
     Source.objects.bulk_update(sources, ["fields"], batch_size=_CHUNK)
     if after.output_format == before.output_format:
         return

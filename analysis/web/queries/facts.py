@@ -2,7 +2,6 @@
 
 from analysis.results.paper.facts import CampaignFacts, StatementFacts
 from campaigns.contracts.protocol import Scope, Screen
-from campaigns.formats import get_format
 from campaigns.models import Campaign
 from campaigns.queries import contents_of
 
@@ -10,7 +9,7 @@ from campaigns.queries import contents_of
 def get_facts(campaign: Campaign) -> CampaignFacts:
     """Return what a paper says of a campaign's design. Five queries."""
     contents, screen, rules = contents_of(campaign), Screen.from_json(campaign.screen), campaign.chat_rules
-    turn = "reply of the chatbot" if campaign.is_live else get_format(screen.output_format).turn.lower()
+    turn = "reply of the chatbot" if campaign.is_live else campaign.format_of_outputs.turn.lower()
     platform = campaign.crowd_platform
     known = platform.for_known_raters()
     return CampaignFacts(
