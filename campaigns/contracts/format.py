@@ -3,16 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import ClassVar, Literal, Protocol, TypeVar
 
 from numpy.random import Generator
 
 from campaigns.contracts.chat import Speaker
 from campaigns.design.degradation import STEPS_TO_20, RunLengths, degrade
+from campaigns.design.errors import DesignError
+from campaigns.design.prose import degrade_stretches, without_marks
+from campaigns.design.seeds import draw_below
 from campaigns.design.style import count_words
 from campaigns.design.words import seconds_to_read
 
 Made = TypeVar("Made")
+Unit = TypeVar("Unit")
+_ATTEMPTS, _ONE_OF = 8, 3
 
 
 class Files(Protocol):
@@ -105,6 +111,46 @@ class Degradation:
         """Return the text with a run of words replaced by words of another text; raise DesignError."""
         first, *further = self.draw()
         return degrade(text, first, self.rng, lengths, further_donors=further)
+
+    def replaced_in_markup(
+        self,
+        text: str,
+        stretches: Sequence[tuple[int, int]],
+        lengths: RunLengths,
+        words_of: Callable[[str], str],
+        structure_of: Callable[[str], object],
+    ) -> str:
+        """Return the text with words of its stretches replaced by words of another text, its structure as it was.
+
+        `stretches`: starts and ends of its prose, ascending. Raises DesignError, and DomainError as `draw` does.
+        """
+        structure = structure_of(text)
+        donors = Degradation(self.rng, lambda: [without_marks(words_of(each)) for each in self.draw()])
+        for _ in range(_ATTEMPTS):
+            worse = degrade_stretches(text, stretches, lambda prose: donors.replaced(prose, lengths))
+            if structure_of(worse) == structure:
+                return worse
+        raise DesignError("degraded_equals_original", "no words of other texts leave its markup as it is")
+
+    def exchanged(
+        self, units: Sequence[Unit], places: Sequence[int], replaced: Callable[[Unit, str], Unit | None]
+    ) -> list[Unit]:
+        """Return units, such as messages, of which one in three of those at `places`, at least one, is another.
+
+        `replaced` returns a unit with another text in it, None if it would read the same. No text is used twice unless
+        there are too few. Raises DesignError where no text makes another unit, and DomainError as `draw` does.
+        """
+        changed, left, donors = list(units), list(places), list(self.draw())
+        for _ in range(ceil(len(places) / _ONE_OF)):
+            place = left.pop(draw_below(len(left), self.rng))
+            made = ((text, unit) for text in donors if (unit := replaced(changed[place], text)) is not None)
+            found = next(made, None)
+            if found is None:
+                raise DesignError("degraded_equals_original", "all texts that could take its place read like its own")
+            text, changed[place] = found
+            donors.remove(text)
+            donors.append(text)
+        return changed
 
 
 class ContentFormat:

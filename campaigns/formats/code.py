@@ -8,7 +8,7 @@ from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.code_lines import worsen_lines
 from campaigns.design.prose import degrade_stretches
 from evalsite.lib.errors import DomainError
-from evalsite.lib.markup.cleaning import LONGEST, as_written, clean, folded, scrolling
+from evalsite.lib.markup.cleaning import LONGEST, as_written, clean, folded, scrolling, with_line_feeds
 from evalsite.lib.markup.code import known_language, language_of_shebang, mark_code
 
 _FENCE = re.compile(r"(`{3,})[ \t]{0,9}([\w+#.-]{0,30})[ \t]{0,9}\n")
@@ -30,7 +30,7 @@ class Code(ContentFormat):
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
         """Return it with line feeds alone, without empty lines around it; raise DomainError `bad_code`."""
-        return _read(cls.slug, text)
+        return _read(text, "bad_code")
 
     @classmethod
     def html(cls, text: str) -> str:
@@ -73,7 +73,7 @@ class Difference(ContentFormat):
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
         """Return it with line feeds alone; raise DomainError `bad_diff` if no line says where a change is."""
-        read = _read(cls.slug, text)
+        read = _read(text, "bad_diff")
         if not _HUNK.search(read):
             raise DomainError("bad_diff", "no line of it begins with “@@ … @@”. Write it with diff -u or git diff")
         return read
@@ -111,10 +111,8 @@ class Difference(ContentFormat):
         return f"@@ -1 +1 @@\n-It is not.\n+{text}"
 
 
-def _read(slug: str, text: str) -> str:
-    if len(text) > LONGEST:
-        raise DomainError(f"bad_{slug}", f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown")
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+def _read(text: str, error_code: str) -> str:
+    return with_line_feeds(text, error_code).strip("\n").rstrip()
 
 
 def _parts(value: str) -> tuple[str, str]:

@@ -1,10 +1,6 @@
 """Conversations of a person with an assistant, as messages with roles."""
 
-import math
-
 from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
-from campaigns.design.errors import DesignError
-from campaigns.design.seeds import draw_below
 from campaigns.design.words import segment, unit_of
 from campaigns.dialogues import SPEAKERS
 from campaigns.formats import first_of
@@ -12,7 +8,6 @@ from campaigns.messages import Message, UnreadableError, arguments_shown, read_m
 from evalsite.lib.errors import DomainError
 
 _FEWEST_WORDS = 3
-_ONE_OF = 3
 _WORDS_OF_FOLDED = 40
 _CODE, _PROSE = ("text",), ("markdown", "text")
 
@@ -114,19 +109,9 @@ class Conversation(ContentFormat):
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return the conversation with replies of others in the place of some."""
-        messages = list(read_messages(value))
+        messages = read_messages(value)
         places = [place for place, each in enumerate(messages) if _is_degradable(each)]
-        donors = list(by.draw())
-        for _ in range(math.ceil(len(places) / _ONE_OF)):
-            place = places.pop(draw_below(len(places), by.rng))
-            message = messages[place]
-            donor = next((text for text in donors if _plain(text) != _plain(message.text)), None)
-            if donor is None:
-                raise DesignError("degraded_equals_original", "all replies of other conversations read like its own")
-            donors.remove(donor)
-            donors.append(donor)  # no text twice, unless there are too few
-            messages[place] = Message(message.role, donor, message.calls)
-        return write_messages(messages)
+        return write_messages(by.exchanged(messages, places, _replaced))
 
     @classmethod
     def example(cls, text: str) -> str:
@@ -141,6 +126,10 @@ def _is_reply(message: Message) -> bool:
 
 def _is_degradable(message: Message) -> bool:
     return _is_reply(message) and len(segment(message.text, unit_of(message.text)).units) >= _FEWEST_WORDS
+
+
+def _replaced(message: Message, donor: str) -> Message | None:
+    return Message(message.role, donor, message.calls) if _plain(donor) != _plain(message.text) else None
 
 
 def _plain(text: str) -> str:

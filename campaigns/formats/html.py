@@ -1,13 +1,8 @@
 """HTML, as far as it is text: nothing in it runs, is fetched, leads anywhere or has a style."""
 
 from campaigns.contracts.format import ContentFormat, Degradation
-from campaigns.design.errors import DesignError
-from campaigns.design.prose import degrade_stretches, without_marks
-from evalsite.lib.errors import DomainError
-from evalsite.lib.markup.cleaning import LONGEST, folded
+from evalsite.lib.markup.cleaning import folded, with_line_feeds
 from evalsite.lib.markup.html import prose_in, structure_of, to_html, words_of
-
-_ATTEMPTS = 8
 
 
 class Html(ContentFormat):
@@ -24,9 +19,7 @@ class Html(ContentFormat):
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
         """Return the text with line feeds alone; raise DomainError `bad_html` if it is too long to be shown."""
-        if len(text) > LONGEST:
-            raise DomainError("bad_html", f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown")
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        return with_line_feeds(text, "bad_html")
 
     @classmethod
     def html(cls, text: str) -> str:
@@ -41,10 +34,4 @@ class Html(ContentFormat):
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return it with words between its tags replaced."""
-        stretches, structure = prose_in(value), structure_of(value)
-        donors = Degradation(by.rng, lambda: [without_marks(words_of(text)) for text in by.draw()])
-        for _ in range(_ATTEMPTS):
-            worse = degrade_stretches(value, stretches, lambda prose: donors.replaced(prose, cls.lengths))
-            if structure_of(worse) == structure:
-                return worse
-        raise DesignError("degraded_equals_original", "no words of other texts leave its elements as they are")
+        return by.replaced_in_markup(value, prose_in(value), cls.lengths, words_of, structure_of)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.seeds import draw_below
 from evalsite.lib.errors import DomainError
-from evalsite.lib.markup.cleaning import LONGEST, as_written, clean, folded
+from evalsite.lib.markup.cleaning import LONGEST, as_written, clean, folded, with_line_feeds
 
 _DEEPEST = 12
 _OPEN = 2
@@ -37,9 +37,7 @@ class JsonTree(ContentFormat):
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
         """Return it with a line for each value; raise DomainError `bad_json` with the line and column."""
-        if len(text) > LONGEST:
-            raise DomainError("bad_json", f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown")
-        written = _written(_parse(text))
+        written = _written(_parse(with_line_feeds(text, "bad_json")))
         if len(written) > 2 * LONGEST:
             raise DomainError("bad_json", f"with a line for each value it is longer than {2 * LONGEST:,} characters")
         return written

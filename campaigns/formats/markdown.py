@@ -2,14 +2,9 @@
 
 from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.code_lines import worsen_lines
-from campaigns.design.errors import DesignError
-from campaigns.design.prose import degrade_stretches, without_marks
 from campaigns.design.style import STYLE_FEATURES, count_style
-from evalsite.lib.errors import DomainError
-from evalsite.lib.markup.cleaning import LONGEST, folded
+from evalsite.lib.markup.cleaning import folded, with_line_feeds
 from evalsite.lib.markup.markdown import lines_of_code, prose_in, structure_of, to_html, words_of
-
-_ATTEMPTS = 8
 
 
 class Markdown(ContentFormat):
@@ -27,11 +22,7 @@ class Markdown(ContentFormat):
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
         """Return the text with line feeds alone; raise DomainError `bad_markdown` if it is too long to be shown."""
-        if len(text) > LONGEST:
-            raise DomainError(
-                "bad_markdown", f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown"
-            )
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        return with_line_feeds(text, "bad_markdown")
 
     @classmethod
     def html(cls, text: str) -> str:
@@ -54,15 +45,10 @@ class Markdown(ContentFormat):
 
         Where there is only code, two lines of it are exchanged and a name replaced.
         """
-        stretches, structure = prose_in(value), structure_of(value)
+        stretches = prose_in(value)
         if not any(value[start:end].strip() for start, end in stretches):
             lines = value.split("\n")
             worse = "\n".join(worsen_lines(lines, lines_of_code(value), by.rng))
             if worse != value:
                 return worse
-        donors = Degradation(by.rng, lambda: [without_marks(words_of(text)) for text in by.draw()])
-        for _ in range(_ATTEMPTS):
-            worse = degrade_stretches(value, stretches, lambda prose: donors.replaced(prose, cls.lengths))
-            if structure_of(worse) == structure:
-                return worse
-        raise DesignError("degraded_equals_original", "no words of other texts leave its tables and lists as they are")
+        return by.replaced_in_markup(value, stretches, cls.lengths, words_of, structure_of)

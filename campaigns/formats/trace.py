@@ -1,13 +1,10 @@
 """What agents did, step by step."""
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
-from campaigns.design.errors import DesignError
-from campaigns.design.seeds import draw_below
 from campaigns.dialogues import SPEAKERS
 from campaigns.formats import first_of
 from campaigns.messages import UnreadableError, arguments_shown
@@ -17,7 +14,6 @@ from evalsite.lib.words import counted
 
 _LONGEST_OPEN, _MOST_LINES_OPEN = 600, 8
 """Characters and lines of a text that is not folded."""
-_ONE_OF = 3
 _WORDS_OF_FOLDED = 40
 _CODE, _PROSE = ("text",), ("markdown", "text")
 _EXCHANGED = ("tool", "arguments", "result", "error")
@@ -88,18 +84,8 @@ class AgentTrace(ContentFormat):
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return the trace with calls and results of others in the place of some."""
         trace = kept_trace(value)
-        steps = list(trace.steps)
-        places = [place for place, each in enumerate(steps) if each.is_call]
-        donors = list(by.draw())
-        for _ in range(math.ceil(len(places) / _ONE_OF)):
-            place = places.pop(draw_below(len(places), by.rng))
-            donor = next((each for each in donors if _exchanged(steps[place], each) != steps[place]), None)
-            if donor is None:
-                raise DesignError("degraded_equals_original", "all steps of other traces are like its own")
-            donors.remove(donor)
-            donors.append(donor)  # none twice, unless there are too few
-            steps[place] = _exchanged(steps[place], donor)
-        return write_trace(replace(trace, steps=tuple(steps)))
+        places = [place for place, each in enumerate(trace.steps) if each.is_call]
+        return write_trace(replace(trace, steps=tuple(by.exchanged(trace.steps, places, _exchanged))))
 
     @classmethod
     def example(cls, text: str) -> str:
@@ -112,15 +98,19 @@ def _part(step: Step) -> str:
     return json.dumps({name: getattr(step, name) for name in _EXCHANGED}, ensure_ascii=False)
 
 
-def _exchanged(step: Step, donor: str) -> Step:
-    """Return a step with the call and result of another one; a donor that is a text, of a field, is the result."""
+def _exchanged(step: Step, donor: str) -> Step | None:
+    """Return a step with the call and result of another one; None if it has the same.
+
+    A donor that is a text, of a field, is the result.
+    """
     try:
         part = json.loads(donor)
     except (ValueError, RecursionError):
         part = None
     if not isinstance(part, dict) or part.keys() != {*_EXCHANGED}:
         part = {"result": donor, "error": ""}
-    return replace(step, **part)
+    changed = replace(step, **part)
+    return None if changed == step else changed
 
 
 def _blocks(trace: Trace, prose: str, code: str) -> Iterator[Block]:

@@ -9,6 +9,8 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from evalsite.lib.errors import DomainError
+
 if TYPE_CHECKING:
     import nh3
 
@@ -60,6 +62,13 @@ CLASSES = {
     "td": {"center", "right"},
     "th": {"center", "right"},
 }
+
+
+def with_line_feeds(text: str, error_code: str) -> str:
+    """Return a text whose lines end in line feeds alone; raise DomainError with this code if it is too long."""
+    if len(text) > LONGEST:
+        raise DomainError(error_code, f"it has {len(text):,} characters, and more than {LONGEST:,} are not shown")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def clean(html: str) -> str:
