@@ -132,11 +132,6 @@ def _values(row: models.Model) -> dict[str, Any]:
     return {name: getattr(row, name) for name in fields_of(type(row))}
 
 
-def names_files(campaign: Campaign) -> bool:
-    """Tell whether its data name files, so that they are in no design file. No query."""
-    return has_file_format(Screen.from_json(campaign.screen).formats)
-
-
 def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:
     """Yield the design file of a campaign, with its sources and outputs, or the dialogues of its chatbots, or without.
 
@@ -144,7 +139,7 @@ def design_pieces(campaign: Campaign, *, has_outputs: bool) -> Iterator[str]:
     The outputs are read in pieces: there may be many.
     """
     design = read_design(campaign)
-    has_outputs = has_outputs and not names_files(campaign)
+    has_outputs = has_outputs and not has_file_format(Screen.from_json(campaign.screen).formats)
     parts = {
         "format": FORMAT,
         "version": VERSION,

@@ -11,15 +11,15 @@ from evalsite.lib.errors import DomainError
 
 _SECONDS_PER_STATEMENT = 4
 _USUAL_TURNS = 5
-"""Replies or steps of an output that nobody has seen yet."""
+"""Replies or steps that an output is assumed to have before data are there."""
 # A chat of at least 10 messages and 7 statements took 6.7 minutes (Ji et al. 2022).
 _SECONDS_PER_MESSAGE = 37
 
 
 def seconds_to_rate(seconds: Sequence[float], n_criteria: float) -> int:
-    """Return the seconds of an average item: it is taken in, and each statement gets a rating.
+    """Return the seconds of an average item: it is read, and each statement gets a rating.
 
-    `seconds` has how long it takes to take in each of some items.
+    `seconds`: how long it takes to read each of some items.
 
     >>> seconds_to_rate([11], 1)
     15
@@ -37,13 +37,13 @@ def seconds_to_chat(n_messages: int, n_criteria: int) -> int:
 
 
 def seconds_of_fields(screen: Screen, fields: Mapping[str, str]) -> float:
-    """Return how long it takes to take in what is shown of a source."""
+    """Return how many seconds it takes to read what is shown of a source."""
     shown = ((each.format, str(fields.get(each.name) or "")) for each in screen.fields if each.is_shown)
     return sum(_seconds(format, value, is_output=False) for format, value in shown)
 
 
 def seconds_of_output(screen: Screen, text: str) -> float:
-    """Return how long it takes to take in an output."""
+    """Return how many seconds it takes to read an output."""
     return _seconds(screen.output_format, text, is_output=True)
 
 
@@ -91,5 +91,5 @@ def seconds_per_output(protocol: type[Protocol], items: Sequence[tuple[Mapping[s
 
 
 def _usual_seconds(format: str) -> float:
-    """Return how long one takes that nobody has seen yet."""
+    """Return how many seconds a value of a format is assumed to take before data are there."""
     return seconds_to_read("word " * get_format(format).n_words)

@@ -102,7 +102,7 @@ def write_texts(
 
 
 def _degrade(inputs: BuildInputs, output: int, donors: Donors, rng: np.random.Generator, files: Files | None) -> str:
-    """Return an output as somebody has made it worse, or else its format does, with texts of other sources."""
+    """Return the degraded output that was uploaded, or else what its format makes with texts of other sources."""
     assert inputs.texts
     if inputs.texts.degraded and (given := inputs.texts.degraded[output]):
         return given

@@ -24,7 +24,7 @@ _ATTEMPTS, _ONE_OF = 8, 3
 class Files(Protocol):
     """The files of a campaign whose values name some: those that come with a table, by name, and those kept, by digest.
 
-    All may raise OSError where files are away.
+    All may raise OSError where the storage cannot be read.
     """
 
     def take(self, name: str, make: Callable[[bytes], Made]) -> Made:
@@ -34,10 +34,10 @@ class Files(Protocol):
         """
 
     def note(self, text: str) -> None:
-        """Say something of the file that is being taken, for the notices of the import: “{file}: {text}”."""
+        """Add a notice about the file that is being taken to those of the import: “{file}: {text}”."""
 
     def keep(self, content: bytes) -> str:
-        """Keep a file with the campaign; return its digest, 64 hexadecimal digits. Once what names it is stored."""
+        """Keep a file with the campaign; return its SHA-256, 64 hexadecimal digits. It is stored with what names it."""
 
     def read(self, digest: str) -> bytes:
         """Return a file that is kept; raise FileNotFoundError if there is none."""
@@ -45,7 +45,7 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class ShownFile:
-    """A file that is shown: its digest, width and height in pixels; `alt` is what a person wrote who described it."""
+    """A file that is shown: its digest, width and height in pixels; `alt` is its description, "" without one."""
 
     digest: str
     width: int
@@ -62,7 +62,7 @@ class Block:
     markup. `is_drawn`: it is shown as an image of text. `key`: its place in a HIT, "" where that does not matter.
     `fold`: it is folded under these words, open at first if `is_open`. `turn`: the number of the reply or step that
     ends with it, of those that criteria may be asked of (`ContentFormat.turns`), 0 for none.
-    `file`: what is shown of it that is no text; `text` says then what it is, where somebody has said so.
+    `file`: the file that is shown; `text` is then its description, "" without one.
     """
 
     name: str
@@ -159,15 +159,15 @@ class ContentFormat:
     Values are kept as text, in one form: that which `read` returns. What a method does not override is as for a text.
 
     `is_for_fields`, `is_for_outputs`: where it may be. `is_drawable`: workers may be shown it as an image of text.
-    `is_one_text`: metrics may compare it with a reference, word by word. `is_shared`: several systems have an output
-    of it for one source (of whole dialogues nobody has one with several). `has_lists`: cells of files may be lists,
-    which are read as their JSON. `of_dialogue`: "whole" of transcripts of a person and a chatbot, "reply" of what
-    ends the one above it. `has_parts`: it is made of several texts, each of which gives words to degraded
-    outputs. `n_words`: how long one is taken to be that nobody has seen yet. `lengths`: of the runs of words that are
-    replaced; `degraded` says, after “a degraded output has”, what else. `spans`: what marked characters count in.
-    `counted`: what `style_of` says. `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a
-    text, it may be at most, since what is folded and not drawn costs less. `style`, `script`: static files of its own,
-    which only pages that show it load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
+    `is_one_text`: metrics may compare it with a reference, word by word. `is_shared`: several systems have an output of
+    it for one source (a whole dialogue is with one system). `has_lists`: cells of files may be lists, which are read as
+    their JSON. `of_dialogue`: "whole" of transcripts of a person and a chatbot, "reply" of what ends the one above it.
+    `has_parts`: it is made of several texts, each of which gives words to degraded outputs. `n_words`: how many words
+    one is assumed to have before data are there. `lengths`: of the runs of words that are replaced; `degraded` says,
+    after “a degraded output has”, what else. `spans`: what marked characters count in. `counted`: what `style_of` says.
+    `turn`: what one of its `turns` is called, "" if it has none. `times_as_long`: as a text, it may be at most, since
+    what is folded and not drawn costs less. `style`, `script`: static files of its own, which only pages that show it
+    load. `hint`: how a cell of a file spells it, in HTML, if that is not plain.
     """
 
     do_not_call_in_templates: ClassVar[bool] = True
@@ -299,7 +299,7 @@ class FileFormat(ContentFormat, ABC):
     @classmethod
     @abstractmethod
     def n_tokens(cls, file: ShownFile) -> int:
-        """Return how many tokens a judge takes it for, about."""
+        """Return about how many tokens of a judge's prompt a file takes."""
 
     @classmethod
     @abstractmethod

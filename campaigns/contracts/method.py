@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-if TYPE_CHECKING:  # response kinds have forms: whoever analyses a file imports none
+if TYPE_CHECKING:  # response kinds import forms, which analyses of files do not need
     from campaigns.contracts.response import ResponseKind, Settings
 
 SCORES = "scores"

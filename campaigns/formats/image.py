@@ -117,7 +117,7 @@ class Image(FileFormat):
 
     @classmethod
     def seconds(cls, value: str) -> float:
-        """Return how long it is looked at; what describes it is heard instead."""
+        """Return how many seconds it is looked at, or its description is read aloud."""
         return max(_SECONDS, seconds_to_read(_parsed(value).alt))
 
     @classmethod

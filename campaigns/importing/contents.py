@@ -72,7 +72,7 @@ class Notice:
 class Contents:
     """Sources and outputs. Output i is `texts[i]`, of system `system[i]` for source `source[i]`.
 
-    `degraded`: a degraded version of each output that somebody has made, "" where there is none; empty without any.
+    `degraded`: the degraded version of each output that the file has, "" where there is none; empty without any.
     """
 
     sources: list[SourceText]

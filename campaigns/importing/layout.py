@@ -85,7 +85,7 @@ class FileLayout:
 
     @property
     def degraded(self) -> str:
-        """The column of degraded outputs that somebody has made, in long form, or ""."""
+        """The column of degraded outputs, in long form, or ""."""
         return self._column_of(DEGRADED)
 
     @property

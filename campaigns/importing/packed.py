@@ -1,4 +1,4 @@
-"""Files that come with a table whose cells name them: told from the table, and packed into one zip of their own."""
+"""Files that come with a table whose cells name them: recognised by their content, and packed into one zip."""
 
 import zipfile
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ def is_owned(head: bytes) -> bool:
 def take_out(given: Sequence[Given], folder: Path, max_bytes: int) -> tuple[list[Given], Path | None]:
     """Return the tables among files that were uploaded together, and a zip of the others, if cells may name any.
 
-    Zips are looked into. Where nothing is what a cell names, the files stay as they are given. Raises TableError for a
-    zip that holds anything that no honest one does, for two files of one name, and where there is not one table.
+    Zips are unpacked. Where nothing is what a cell names, the files stay as they are given. Raises TableError for a zip
+    that `members_of` refuses or more than `max_bytes` in all, for two files of one name, and without exactly one table.
     """
     zips = {path for _, path in given if is_packed(path)}
     if not any(_has_owned(path, name, path in zips) for name, path in given):
@@ -75,5 +75,5 @@ def _is_owned_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
         return Path(member.filename).suffix.lower() in _SUFFIXES
 
 
-# Of files that cannot be looked into, as they are locked or damaged.
+# Of files that cannot be read, as they are encrypted or damaged.
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".svg"}

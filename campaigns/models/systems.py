@@ -112,7 +112,7 @@ class Source(models.Model):
 class Output(models.Model):
     """One system's text for one source. A chatbot has one for the source `CHAT`, empty: what it says is in chats.
 
-    `degraded` takes its place in degraded items, where somebody has made one.
+    `degraded` takes its place in degraded items, if the data have one.
     """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="outputs")

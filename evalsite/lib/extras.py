@@ -8,7 +8,7 @@ _LIBRARIES: dict[Extra, tuple[str, ...]] = {"mturk": ("botocore",), "s3": ("boto
 
 
 def missing(extra: Extra, what: str) -> str:
-    """Return in a sentence what somebody has to install before `what` works; "" if it is there."""
+    """Return a sentence that says what to install before `what` works; "" if nothing is missing."""
     lacking = next((name for name in _LIBRARIES[extra] if find_spec(name) is None), None)
     return needs_library(what, lacking, extra) if lacking else ""
 

@@ -27,7 +27,7 @@ def members_of(path: Path, file: str, max_bytes: int) -> Iterator[tuple[str, byt
     """Yield name and content of each file in a zip, which the person knows as `file`.
 
     Hidden files and what macOS adds are left out. Raises TableError, with the name, for a file that is encrypted, a
-    link, twice there, packed a hundredfold, or whose path leads out of the archive; and for more than `max_bytes`.
+    link, twice there, packed more than 200 times or whose path leads out of the archive; and for over `max_bytes`.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -58,7 +58,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def _checked(member: zipfile.ZipInfo, file: str) -> str:
-    """Return the path of a file in an archive; raise TableError for one that no honest archive has."""
+    """Return the path of a file in an archive; raise TableError for one that may do harm."""
     name = plain_path(member.filename)
     shown = shorten(member.filename)
     if member.flag_bits & _ENCRYPTED:

@@ -1,4 +1,4 @@
-"""Pictures that come from outside: told by their content, decoded within limits, and kept as pixels alone.
+"""Pictures that come from outside: recognised by their content, decoded within limits, and kept as pixels alone.
 
 What is kept is WebP: without loss of what came without loss (PNG, GIF, BMP, TIFF), unless that takes more than 3 MB;
 else at a quality at which no loss is seen. Nothing else of a file stays: no metadata, no second frame, no bytes after

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 # Lexers that take quadratic time take no more than half a second for so much; those of C do for space alone, too.
 _LONGEST, _LONGEST_LINE = 6_000, 2_000
 _MUCH_SPACE = re.compile(r"\s{100}")
-# By the names that people write behind ```. Others are shown without colours: what each lexer of the library does with
-# hostile text nobody knows.
+# By the names that people write behind ```. Others are shown without colours: the library's other lexers
+# are not tested with hostile text.
 _LANGUAGES = frozenset(
     str.split(
         "bash c c++ cpp cs csharp css diff docker dockerfile go golang haskell html ini java javascript js "

@@ -1,4 +1,4 @@
-"""What is left of HTML that somebody else wrote: text in elements that have a meaning, and nothing that acts."""
+"""HTML from outside, sanitised: text in elements that have a meaning, and nothing that acts."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -60,7 +60,7 @@ class Column:
 class DescribedFile:
     """A table in a file: its path below the folder of the metadata, its columns, and the SHA-256 of its bytes.
 
-    `sha256` is "" where the file is made when somebody asks for it.
+    `sha256` is "" where the file is made when it is downloaded.
     """
 
     path: str
