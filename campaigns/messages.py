@@ -1,7 +1,8 @@
 """Messages of a conversation with roles, in every form that collections have, and as they are kept.
 
 Read are messages of chat completions (OpenAI, with calls of tools; items of its Responses), content blocks (Anthropic),
-ShareGPT (`from`, `value`), LangChain's (`type`, `data`), and transcripts of `campaigns.dialogues`.
+contents of parts (Gemini), ShareGPT (`from`, `value`), LangChain's (`type`, `data`), and transcripts of
+`campaigns.dialogues`.
 """
 
 import json
@@ -16,18 +17,21 @@ from evalsite.lib.tables.errors import shorten
 
 Role = Literal["system", "user", "assistant", "tool"]
 MOST_MESSAGES = 400
-LIST_KEYS = ("messages", "conversations", "conversation", "chat", "dialogue", "dialog", "turns", "history")
+LIST_KEYS = ("messages", "conversations", "conversation", "chat", "dialogue", "dialog", "turns", "history", "contents")
 """What objects call their list of messages; the first that is there counts."""
 _DEEPEST = 60
 _ROLES: dict[str, Role] = {
     **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("user", "human", "person", "customer", "worker"), "user"),
+    **dict.fromkeys(("user", "human", "person", "customer", "worker", "prompter"), "user"),
     **dict.fromkeys(("assistant", "gpt", "chatgpt", "chatbot", "bot", "model", "ai", "agent"), "assistant"),
     **dict.fromkeys(("tool", "function", "observation", "ipython", "environment", "function_response"), "tool"),
     "function_call": "assistant",
 }
-_TEXTS = {"text", "input_text", "output_text", "refusal"}
+_TEXTS = {"text", "input_text", "output_text", "summary_text", "refusal"}
+_CONTENTS = ("content", "value", "output", "text", "parts")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought")
+# Parts that have no type, and what they hold.
+_PARTS = {"tool_use": ("functionCall", "function_call"), "function_response": ("functionResponse", "function_response")}
 # Items of a list that have a type in place of a role, and what messages they are.
 _ITEMS: dict[object, Role] = {"function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant"}
 
@@ -74,7 +78,8 @@ def read_messages(text: str) -> tuple[Message, ...]:
 
 def write_messages(messages: Iterable[Message]) -> str:
     """Return messages as they are kept: a JSON list, without ids and thoughts; `read_messages` reads it."""
-    return json.dumps([_to_json(each) for each in messages], ensure_ascii=False)
+    said = (each for each in messages if each.text or each.calls or each.role == "tool")
+    return json.dumps([_to_json(each) for each in said], ensure_ascii=False)
 
 
 def load(text: str) -> Any:
@@ -191,23 +196,25 @@ def _messages_of(entry: object, role: Role | None) -> Iterator[Message]:
         raise UnreadableError(
             f"has the role “{shorten(str(said))}”. Give it one of system, user, assistant and tool, or leave it out"
         )
-    entry = entry | entry["data"] if isinstance(entry.get("data"), dict) else entry
-    content = next((entry[key] for key in ("content", "value", "output", "text") if entry.get(key) is not None), "")
-    parts = _Parts.of(content)
+    for held in ("data", "message"):
+        entry = entry | entry[held] if isinstance(entry.get(held), dict) else entry
+    parts = _Parts.of(next((entry[key] for key in _CONTENTS if entry.get(key) is not None), ""))
     thoughts = [text_of(entry[key]) for key in _THOUGHTS if entry.get(key)]
+    if entry.get("type") == "reasoning" and isinstance(entry.get("summary"), list):
+        thoughts.append(_Parts.of(entry["summary"]).text)
     calls = (*parts.calls, *_calls_of(entry)) if role == "assistant" else ()
     if entry.get("from") == "function_call":
         calls, parts = (*calls, *_calls_of({"tool_calls": [load(parts.text)]})), replace(parts, text="")
     yield from parts.results
-    if role == "tool":
+    if role == "tool" and not parts.results:
         call = str(entry.get("tool_call_id") or entry.get("call_id") or "")
         is_error = bool(entry.get("is_error")) or entry.get("status") == "error"
         yield Message("tool", parts.text, name=text_of(entry.get("name") or ""), call=call, is_error=is_error)
         return
-    thought = "\n\n".join([*thoughts, *parts.thoughts])
+    thought = "\n\n".join(filter(None, [*thoughts, *parts.thoughts]))
     if parts.text or calls or thought:
         yield Message(role, parts.text, calls, thought)
-    elif role != "system" and not parts.results:
+    elif role not in ("system", "tool") and not parts.results and entry.get("type") != "reasoning":
         raise UnreadableError("says nothing. Write it, or leave it out")
 
 
@@ -230,14 +237,17 @@ class _Parts:
         results: list[Message] = []
         thoughts: list[str] = []
         for part in content:
-            kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
+            kind = _kind_of(part)
             if not isinstance(part, Mapping):
                 texts.append(text_of(part))
             elif kind in _TEXTS:
                 said = part.get("refusal", "") if kind == "refusal" else part.get("text", "")
                 texts.append(text_of(said.get("value", "") if isinstance(said, Mapping) else said))
             elif kind == "tool_use":
-                calls.append(call_of(part))
+                calls.append(call_of(_held(part, kind)))
+            elif kind == "function_response":
+                given = _held(part, kind)
+                results.append(Message("tool", json_text(given.get("response")), name=text_of(given.get("name"))))
             elif kind == "tool_result":
                 inner = cls.of(part.get("content") or "")
                 call = str(part.get("tool_use_id", ""))
@@ -249,6 +259,19 @@ class _Parts:
                     f"holds “{shorten(str(kind))}”, and messages are text. Write what it says, or leave it out"
                 )
         return cls("\n\n".join(filter(None, texts)), tuple(calls), tuple(results), tuple(filter(None, thoughts)))
+
+
+def _kind_of(part: object) -> object:
+    """Return what a block is: its type, or that of Gemini's parts, which have none."""
+    if not isinstance(part, Mapping):
+        return "text"
+    held = next((kind for kind in _PARTS if _held(part, kind) is not part), None)
+    return held or part.get("type", "thinking" if part.get("thought") is True else "text")
+
+
+def _held(part: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """Return what a part of Gemini holds of this kind, or the part."""
+    return next((part[name] for name in _PARTS[kind] if isinstance(part.get(name), Mapping)), part)
 
 
 def _calls_of(entry: Mapping[str, Any]) -> list[Call]:

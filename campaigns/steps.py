@@ -1,11 +1,13 @@
 """Steps of an agent, in every form that collections have, and as they are kept.
 
-Read are lists of steps, whatever their parts are called (SWE-agent's trajectories, ATIF, LangChain's pairs of an action
-and an observation), messages with calls of tools (`campaigns.messages`), and spans of OpenTelemetry.
+Read are lists of steps, whatever their parts are called (SWE-agent's trajectories, ATIF, smolagents, LangChain's pairs
+of an action and an observation), events of OpenHands, messages with calls of tools (`campaigns.messages`), spans of
+OpenTelemetry, and transcripts of ReAct.
 """
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,22 +26,42 @@ from campaigns.messages import (
 )
 
 MOST_STEPS = 400
-_LISTS = ("steps", "trajectory", "intermediate_steps", "trace", "spans", "resourceSpans", *LIST_KEYS)
-_OF_STEPS = {"thought", "action", "observation", "result", "tool", "tool_name"}
-_THOUGHTS = ("thought", "thoughts", "reasoning", "reasoning_content", "thinking", "plan", "rationale", "log", "message")
+_LISTS = ("steps", "trajectory", "traj", "intermediate_steps", "trace", "spans", "resourceSpans", *LIST_KEYS)
+_OF_STEPS = {"thought", "action", "observation", "observations", "result", "tool", "tool_name"}
+_THOUGHTS = (
+    *("thought", "thoughts", "reasoning", "reasoning_content", "thinking", "plan", "rationale", "log", "message"),
+    "model_output",
+)
 _TOOLS = ("tool", "tool_name", "function_name", "name")
 _ARGUMENTS = (
     *("arguments", "args", "tool_input", "action_input", "action_args", "input", "inputs", "parameters", "command"),
+    "code_action",
 )  # fmt: skip
-_RESULTS = ("result", "observation", "output", "outputs", "tool_output", "tool_response", "content")
+_BEFORE_STEPS = {"system_prompt", "task", "task_images"}
+_OBSERVATIONS = ("observation", "observations")
+_RESULTS = ("result", *_OBSERVATIONS, "output", "outputs", "tool_output", "tool_response", "content")
 _ERRORS = ("error", "exception", "is_error")
 _ANSWERS = ("answer", "final_answer")
 _TASKS = ("task", "question", "query", "problem_statement", "instruction", "goal", "input")
 _SECONDS = ("seconds", "time", "duration", "duration_s", "execution_time", "elapsed", "latency", "total_time")
 _MILLISECONDS = ("ms", "duration_ms", "latency_ms")
-_COSTS = ("cost", "cost_usd", "total_cost", "total_cost_usd", "instance_cost")
+_COSTS = ("cost", "cost_usd", "total_cost", "total_cost_usd", "instance_cost", "accumulated_cost")
 # Objects in which a trace, or a step, has its numbers and its answer.
-_INNER = ("info", "metrics", "final_metrics", "model_stats")
+_INNER = ("info", "metrics", "final_metrics", "model_stats", "timing")
+# Events of OpenHands that are no steps, and arguments that are not the agent's.
+_NO_STEPS = ("system", "recall", "change_agent_state", "condensation", "null")
+_NOT_GIVEN = ("thought", "confirmation_state", "security_risk", "cwd")
+# What begins a part of a step in a transcript of ReAct, such as “Thought 1: …”, and what that part is.
+_PARTS = {
+    "question": "user",
+    "thought": "thought",
+    "action input": "arguments",
+    "action": "action",
+    "observation": "result",
+    "final answer": "answer",
+    "answer": "answer",
+}
+_PART = re.compile(rf"^\s*({'|'.join(_PARTS)})(?: \d+)?:", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -78,7 +100,7 @@ class Trace:
 def read_trace(text: str) -> Trace:
     """Return the trace of a cell; raise UnreadableError."""
     data = load(text)
-    if data is None:
+    if data is None and not (data := _of_transcript(text)):
         raise UnreadableError(
             "it is no JSON. Write a list of steps: [{“thought”: …, “tool”: …, “arguments”: …, “result”: …}, …]"
         )
@@ -133,7 +155,7 @@ def _steps_of(entries: Sequence[Any]) -> tuple[str, list[Step]]:
             return _of_messages(messages)
     if any("attributes" in each for each in objects):
         return "", _of_spans(objects)
-    return "", list(_of_entries(entries))
+    return "", list(_of_entries(_of_events(entries)))
 
 
 # --- Steps, one by one
@@ -147,8 +169,9 @@ def _of_entries(entries: Iterable[Any]) -> Iterator[Step]:
                 entry = {"action": entry[0], "observation": entry[1]}
             if not isinstance(entry, Mapping):
                 raise UnreadableError("is not an object with parts such as “tool” and “result”")
-            if entry.get("source") in ("user", "system"):
-                user = text_of(entry.get("message")) if entry["source"] == "user" else user
+            if entry.get("source") in ("user", "system") or set() < entry.keys() <= _BEFORE_STEPS:
+                said = entry.get("task") or entry.get("message") if entry.get("source") != "system" else ""
+                user = text_of(said) or user
                 continue
             found = _of_entry(entry)
             if found == [Step()]:
@@ -176,7 +199,7 @@ def _of_entry(entry: Mapping[str, Any]) -> list[Step]:
     )
     if isinstance(entry.get("tool_calls"), list) and entry["tool_calls"]:
         calls = [call_of(each) for each in entry["tool_calls"]]
-        return _with_results(about, calls, _results_of(entry.get("observation")))
+        return _with_results(about, calls, _results_of(_first(entry, _OBSERVATIONS)))
     tool = _first(entry, _TOOLS, str) or ""
     arguments = json_text(_first(entry, _ARGUMENTS))
     if isinstance(action, str) and not tool:
@@ -210,6 +233,56 @@ def _with_results(about: Step, calls: Sequence[Call], results: Sequence[tuple[st
     ]
     first = replace(about, tool=steps[0].tool, arguments=steps[0].arguments, result=steps[0].result)
     return [first, *steps[1:]]
+
+
+def _of_events(entries: Sequence[Any]) -> Sequence[Any]:
+    """Return events of OpenHands as steps, what was done with what was observed of it; other entries as they are."""
+    events = [event for each in entries for event in (each if isinstance(each, list) else [each])]
+    if not any(isinstance(each, Mapping) and each.keys() >= {"observation", "content"} for each in events):
+        return entries
+    steps: list[dict[str, Any]] = []
+    place: dict[str, int] = {}
+    for each in events:
+        if not isinstance(each, Mapping) or not each.keys() & {"action", "observation"}:
+            raise UnreadableError(f"event {events.index(each) + 1} has no “action” and no “observation”")
+        if "observation" in each:
+            of = place.get(str(each.get("cause")), len(steps) - 1)
+            if steps and each["observation"] not in _NO_STEPS and each.get("content"):
+                steps[of] |= {"error" if each["observation"] == "error" else "observation": each["content"]}
+        elif each["action"] not in _NO_STEPS:
+            place[str(each.get("id"))] = len(steps)
+            steps.append(_of_event(each))
+    return steps
+
+
+def _of_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an agent did, or what a person said to it."""
+    args = event["args"] if isinstance(event.get("args"), Mapping) else {}
+    said = args.get("content") or args.get("thought") or ""
+    if event["action"] == "message" and event.get("source") == "user":
+        return {"source": "user", "message": said}
+    if event["action"] in ("message", "think"):
+        return {"thought": said}
+    if event["action"] == "finish":
+        return {"answer": args.get("final_thought") or said or "Finished."}
+    given = {name: value for name, value in args.items() if name not in _NOT_GIVEN and _is_said(value)}
+    return {"thought": args.get("thought") or "", "tool": event["action"], "arguments": given}
+
+
+def _is_said(value: object) -> bool:
+    return isinstance(value, str | list | dict) and bool(value)
+
+
+def _of_transcript(text: str) -> list[dict[str, str]]:
+    """Return the steps of a transcript of ReAct, each ended by its observation; [] if the text is none."""
+    steps: list[dict[str, str]] = [{}]
+    above, *parts = _PART.split(text)
+    for name, said in zip(parts[::2], parts[1::2], strict=True):
+        part = _PARTS[name.casefold()]
+        if part in steps[-1] or "result" in steps[-1]:
+            steps.append({})
+        steps[-1][part] = said.strip()
+    return steps if parts and not above.strip() else []
 
 
 # --- Messages and spans

@@ -39,8 +39,8 @@ class AgentTrace(ContentFormat):
     hint = (
         'A trace is a list of steps: <code>[{"thought": "…", "tool": "…", "arguments": {}, "result": "…"}, …]</code>, '
         "with <code>error</code>, <code>seconds</code>, <code>cost</code> and, in the end, <code>answer</code>. Or it "
-        "is a list of messages with calls of tools, a trajectory of SWE-agent or ATIF, LangChain’s "
-        "<code>intermediate_steps</code>, or spans of OpenTelemetry."
+        "is a list of messages with calls of tools, a trajectory of SWE-agent, smolagents or ATIF, a history of "
+        "OpenHands, LangChain’s <code>intermediate_steps</code>, spans of OpenTelemetry, or a transcript of ReAct."
     )
 
     @classmethod

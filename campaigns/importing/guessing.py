@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from campaigns.contracts.protocol import Field, Screen, Written
 from campaigns.formats import get_format, has_file_format
@@ -18,12 +19,13 @@ from campaigns.importing.layout import (
     described_by,
     is_in_output_object,
 )
+from evalsite.lib.errors import DomainError
 from evalsite.lib.tables import Preview
 
 _SOURCES = (
     "source_id", "source", "id", "item_id", "item", "segment_id", "segment", "seg_id", "seg", "sentence_id", "doc_id",
     "document_id", "question_id", "turn_id", "qid", "passage_id", "example_id", "example", "uid", "uuid", "key",
-    "index", "row",
+    "index", "row", "instance_id", "task_id", "prompt_id", "query_id", "image_id",
 )  # fmt: skip
 # Of whole dialogues; replies in one dialogue have different sources.
 _DIALOGUES = ("dialogue_id", "dialog_id", "conversation_id", "chat_id", "session_id")
@@ -40,11 +42,14 @@ _SYSTEMS = (
     "engine",
     "generator",
     "llm",
+    "agent",
+    "model_name_or_path",
 )
 _OUTPUTS = (
     "output", "system_output", "model_output", "text", "prediction", "hypothesis", "hyp", "response", "generated",
     "generated_text", "candidate", "completion", "translation", "summary", "answer", "question", "target",
     "reply", "dialogue", "dialog", "conversation", "transcript", "chat", "turns", "messages", "mt", "mt_output", "tgt",
+    "caption", "code", "generation", "patch", "model_patch", "diff", "trace", "trajectory", "traj", "steps", "history",
 )  # fmt: skip
 # What other collections call the texts that screens show, by the names of the fields.
 _FIELDS = {
@@ -71,9 +76,9 @@ _WRITTEN: tuple[tuple[Written, set[str]], ...] = (
     ("answers", {"answer", "answers", "modelanswer", "goldanswer", "referenceanswer", "question"}),
     ("questions", {"passage"}),
     ("summaries", {"document"}),
-    ("traces", {"trace", "trajectory", "steps"}),
+    ("traces", {"trace", "trajectory", "traj", "steps"}),
     ("captions", {"caption", "image", "picture"}),
-    ("code", {"diff", "patch"}),
+    ("code", {"diff", "patch", "modelpatch"}),
 )
 # Columns beside the outputs of a wide file that tell something of the source.
 _NOTES = {
@@ -81,7 +86,7 @@ _NOTES = {
     "category", "type", "kind", "comment", "comments", "note", "notes", "author", "licence", "license", "length",
 }  # fmt: skip
 _REFERENCE = "reference"  # outputs were not made from it: no other text takes its place
-_LONGEST_NAME, _WORDS, _WORDS_OF_TEXT = 100, 2, 6
+_LONGEST_NAME, _WORDS, _WORDS_OF_TEXT, _TRIED = 100, 2, 6, 3
 _NUMBER = re.compile(r"\s*[+-]?[\d.,]+\s*%?\s*")
 
 
@@ -99,7 +104,8 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     for each in screen.fields:
         _take(free, roles, FIELD + each.name, (each.name,))
     is_long = SYSTEM_OUTPUT not in roles.values() and _take(free, roles, SYSTEM, _SYSTEMS)
-    unique = [] if is_long else [column for column in free if _is_unique(preview, column)]
+    systems = next((_cells(preview, column) for column, role in roles.items() if role == SYSTEM), [])
+    unique = [column for column in free if _is_unique(preview, column, systems)]
     sources = (*_SOURCES, *_DIALOGUES) if not get_format(screen.output_format).is_shared else _SOURCES
     if not _take(unique, roles, SOURCE, sources):
         _take(free, roles, SOURCE, sources)
@@ -107,8 +113,10 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     if SOURCE in roles.values():
         _take([column for column in free if _is_short(preview, column)], roles, DOCUMENT, _DOCUMENTS)
         free = [column for column in free if column not in roles]
+    readable = [column for column in free if _is_readable(preview, column, screen.output_format)]
     if is_long:
-        _take(free, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))
+        _take(readable, roles, OUTPUT, ("output", screen.output_label, *_OUTPUTS))
+        free = [column for column in free if column not in roles]
         _take(free, roles, DEGRADED, ("degraded", "degraded_output", "degraded_text"))
     for each in screen.fields:
         if FIELD + each.name not in roles.values():
@@ -119,7 +127,7 @@ def guess_layout(preview: Preview, screen: Screen) -> FileLayout:
     if len(missing) == 1:
         _take([column for column in free if _is_prose(preview, column)], roles, FIELD + missing[0].name, _TEXTS)
         free = [column for column in free if column not in roles]
-    texts = [column for column in free if _is_text(preview, column, screen.fields)]
+    texts = [column for column in free if column in readable and _is_text(preview, column, screen.fields)]
     if is_long and OUTPUT not in roles.values() and len(texts) == 1:
         roles[texts[0]] = OUTPUT
     elif not is_long and SYSTEM_OUTPUT not in roles.values():
@@ -154,10 +162,20 @@ def _take(free: list[str], roles: dict[str, str], role: str, names: Sequence[str
     return False
 
 
-def _is_unique(preview: Preview, column: str) -> bool:
-    """Tell whether a column distinguishes the first rows: one source a row has an id of its own."""
-    cells = _cells(preview, column)
+def _is_unique(preview: Preview, column: str, systems: Sequence[str]) -> bool:
+    """Tell whether a column distinguishes the first rows: sources have ids of their own, and one output a system."""
+    cells = list(zip(_cells(preview, column), systems, strict=False) if systems else _cells(preview, column))
     return len(set(cells)) == len(cells)
+
+
+def _is_readable(preview: Preview, column: str, slug: str) -> bool:
+    """Tell whether the format of outputs reads one of a column's first cells that are not empty."""
+    format = get_format(slug)
+    for cell in filter(str.strip, _cells(preview, column)[:_TRIED]):
+        with suppress(DomainError):
+            format.read(cell, is_output=True)
+            return True
+    return False
 
 
 def _is_short(preview: Preview, column: str) -> bool:

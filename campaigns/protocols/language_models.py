@@ -203,7 +203,9 @@ class AgentTrace(Protocol):
     )
     worker_test = "paired-wilcoxon"
     screen = Screen(
-        fields=(Field("task", "Task", format="markdown"),), output_label="What the agent did", output_format="trace"
+        fields=(Field("task", "Task", is_required=False, format="markdown"),),
+        output_label="What the agent did",
+        output_format="trace",
     )
     mix = Mix(12, 6, 2)
     method = "ordinal"

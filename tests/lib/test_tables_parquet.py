@@ -97,7 +97,7 @@ def test_nested_columns_are_refused_if_wanted_and_else_left_alone(write) -> None
     ]
     assert read_columns(path, ["worker"]).n_rows == 1
     assert preview(path).columns == ["worker", "log", "note"]
-    assert preview(path).rows == [["w", "[1, 2]", "{'a': 1}"]]
+    assert preview(path).rows == [["w", "[1, 2]", '{"a": 1}']]
 
 
 def test_a_file_that_inflates_beyond_the_limit_is_refused_unread(write, monkeypatch: pytest.MonkeyPatch) -> None:

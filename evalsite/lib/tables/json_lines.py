@@ -323,5 +323,5 @@ def _nested_message(row: int, other: int | None) -> str:
 
 def _shown(cell: object) -> str:
     if isinstance(cell, dict | list):
-        return json.dumps(cell)[:80]
+        return json.dumps(cell, ensure_ascii=False).encode("utf-8", "replace").decode()
     return cell_text(cell).encode("utf-8", "replace").decode()

@@ -150,8 +150,12 @@ def _as_json(column: pa.ChunkedArray) -> TextColumn:
     builder = TextBuilder()
     for chunk in column.chunks:
         for cell in chunk.to_pylist():
-            builder.append("" if cell is None else json.dumps(_without_missing(cell), ensure_ascii=False, default=str))
+            builder.append("" if cell is None else _json(cell))
     return builder.column()
+
+
+def _json(cell: Any) -> str:
+    return json.dumps(_without_missing(cell), ensure_ascii=False, default=str)
 
 
 def _without_missing(cell: Any) -> Any:
@@ -170,6 +174,8 @@ def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _shown(cell: object) -> str:
+    if isinstance(cell, list | dict):
+        return _json(cell)
     try:
         return cell_text(cell)
     except TypeError:

@@ -80,6 +80,8 @@ SHAREGPT = {
 RESPONSES = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "Will it rain?"},
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "They want the weather."}]},
+    {"type": "reasoning", "id": "rs_2", "summary": []},
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look it up."}]},
     {"type": "function_call", "call_id": "c", "id": "fc_1", **CALL},
     {"type": "function_call_output", "call_id": "c", "output": "rain at 4"},
@@ -99,13 +101,32 @@ LANGCHAIN = [
     {"type": "ai", "data": {"content": "Yes, from four o'clock on."}},
 ]
 
+GEMINI = {
+    "contents": [
+        {"role": "system", "parts": [{"text": "Be brief."}]},
+        {"role": "user", "parts": [{"text": "Will it rain?"}]},
+        {
+            "role": "model",
+            "parts": [
+                {"text": "They want the weather.", "thought": True},
+                {"text": "I look it up."},
+                {"functionCall": {"name": "look_up", "args": {"city": "Turku", "days": 2}}},
+            ],
+        },
+        {"role": "function", "parts": [{"functionResponse": {"name": "look_up", "response": "rain at 4"}}]},
+        {"role": "model", "parts": [{"text": "Yes, from four o'clock on."}]},
+    ]
+}
+# Of a folder of logs, in which each message is held by an event.
+HELD = [{"type": "system" if each["role"] == "developer" else each["role"], "message": each} for each in OPENAI]
+
 
 def read(data: Any, *, is_output: bool = True) -> Any:
     text = data if isinstance(data, str) else json.dumps(data)
     return json.loads(CONVERSATION.read(text, is_output=is_output))
 
 
-@pytest.mark.parametrize("data", [KEPT, OPENAI, ANTHROPIC, LANGCHAIN, {"id": 3, "messages": OPENAI}])
+@pytest.mark.parametrize("data", [KEPT, OPENAI, ANTHROPIC, LANGCHAIN, GEMINI, HELD, {"id": 3, "messages": OPENAI}])
 def test_messages_are_read_in_every_form_and_kept_in_one(data: Any) -> None:
     assert read(data) == KEPT
 
@@ -199,9 +220,23 @@ JSON = st.recursive(
     max_leaves=8,
 )
 ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "human", "gpt", "function"])
-CONTENT = st.text() | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": st.text()}), max_size=3)
+KINDS = st.sampled_from(["text", "thinking", "tool_use", "tool_result", "function_response", "summary_text"])
+PARTS = ("text", "thought", "functionCall", "function_response", "content", "name", "input")
+PART = st.fixed_dictionaries({}, optional={"type": KINDS, **dict.fromkeys(PARTS, JSON)})
+TEXT = st.fixed_dictionaries({"type": st.just("text"), "text": st.text()})
+CONTENT = st.text() | st.lists(TEXT | PART, max_size=3)
 CALLS = st.lists(st.fixed_dictionaries({"name": st.text(min_size=1), "arguments": JSON, "id": st.text()}), max_size=2)
-MESSAGE = st.fixed_dictionaries({"role": ROLES, "content": CONTENT}, optional={"tool_calls": CALLS, "name": st.text()})
+MESSAGE = st.fixed_dictionaries(
+    {"role": ROLES, "content": CONTENT},
+    optional={
+        "tool_calls": CALLS,
+        "name": st.text(),
+        "parts": st.lists(PART, max_size=2),
+        "message": JSON,
+        "type": st.sampled_from(["reasoning", "message"]),
+        "summary": JSON,
+    },
+)
 
 
 @given(st.lists(MESSAGE, max_size=6) | st.lists(JSON, max_size=3) | st.text())

@@ -81,6 +81,46 @@ LANGCHAIN = {
         ]
     ],
 }
+SMOLAGENTS = [
+    {"system_prompt": "You are an agent."},
+    {"task": "Will it rain?", "task_images": None},
+    {
+        "step_number": 1,
+        "timing": {"start_time": 10.0, "end_time": 10.5, "duration": 0.5},
+        "model_output": "I look it up.",
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "look_up", "arguments": {"city": "Turku"}}}
+        ],
+        "code_action": "look_up(city='Turku')",
+        "observations": "rain at 4",
+        "token_usage": {"input_tokens": 9, "output_tokens": 2},
+    },
+]
+OPENHANDS = [
+    {"id": 0, "source": "user", "action": "message", "args": {"content": "Will it rain?"}},
+    {"id": 1, "source": "agent", "action": "recall", "args": {"query": "Will it rain?"}},
+    {"id": 2, "source": "agent", "observation": "recall", "content": "Added", "cause": 1},
+    {
+        "id": 3,
+        "source": "agent",
+        "action": "look_up",
+        "args": {"city": "Turku", "thought": "I look it up.", "hidden": False},
+    },
+    {"id": 4, "source": "agent", "action": "go", "args": {"to": "home", "confirmation_state": "confirmed"}},
+    {"id": 5, "source": "agent", "observation": "look_up", "content": "rain at 4", "cause": 3},
+    {"id": 6, "source": "agent", "observation": "error", "content": "no bus", "cause": 4},
+    {"id": 7, "source": "agent", "action": "finish", "args": {"final_thought": "Yes, at four."}},
+]
+REACT = """Question: Will it rain?
+Thought 1: I look it up,
+  to be sure.
+Action 1: look_up[Turku]
+Observation 1: rain at 4
+Thought: I go home.
+Action: go
+Action Input: {"to": "home"}
+Observation: no bus
+Final Answer: Yes, at four."""
 MESSAGES = [
     {"role": "user", "content": "Will it rain?"},
     {
@@ -138,6 +178,32 @@ def test_steps_of_atif_are_read_one_for_each_call() -> None:
 
 def test_pairs_of_langchain_are_read() -> None:
     assert read(LANGCHAIN) == {"task": "Will it rain?", "steps": [LOOKED, {"answer": "Yes, at four."}]}
+
+
+def test_steps_of_smolagents_are_read() -> None:
+    assert read(SMOLAGENTS) == {"steps": [{"user": "Will it rain?", **LOOKED, "seconds": 0.5}]}
+
+
+@pytest.mark.parametrize("events", [OPENHANDS, [OPENHANDS[:3:2], OPENHANDS[3:6:2], OPENHANDS[4:8:2], OPENHANDS[7:]]])
+def test_events_of_openhands_are_steps_with_what_was_observed(events: Any) -> None:
+    assert read({"history": events})["steps"] == [
+        {"user": "Will it rain?", **LOOKED},
+        WENT,
+        {"answer": "Yes, at four."},
+    ]
+
+
+def test_transcripts_of_react_are_read() -> None:
+    assert read(REACT)["steps"] == [
+        {
+            "user": "Will it rain?",
+            "thought": "I look it up,\n  to be sure.",
+            "arguments": "look_up[Turku]",
+            "result": "rain at 4",
+        },
+        {"thought": "I go home.", "tool": "go", "arguments": '{"to": "home"}', "result": "no bus"},
+        {"answer": "Yes, at four."},
+    ]
 
 
 @pytest.mark.parametrize("is_typed", [False, True])
@@ -226,7 +292,7 @@ STEP = st.dictionaries(
                 "role",
                 "content",
             ),
-            *("is_error", "tool_calls"),
+            *("is_error", "tool_calls", "args", "id", "cause", "observations", "timing", "task", "parts", "type"),
         ]
     ),
     JSON,

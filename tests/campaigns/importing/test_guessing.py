@@ -1,13 +1,19 @@
 """What the columns of a file are used for."""
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from campaigns.contracts.protocol import Screen
 from campaigns.importing.guessing import guess_layout
 from campaigns.importing.layout import FileLayout, check_layout, missing_fields, system_name
 from campaigns.protocols import get_protocol
 from evalsite.lib.errors import DomainError
-from evalsite.lib.tables import Preview
+from evalsite.lib.tables import Preview, preview
 
 
 def screen_of(protocol: str) -> Screen:
@@ -162,3 +168,50 @@ def test_what_outputs_were_made_from_is_known_by_the_words_of_other_tasks(
     assert field not in layout.systems
     assert layout.output or len(layout.systems) == 2
     assert missing_fields(layout, screen_of(protocol)) in ([], [*screen_of(protocol).fields[1:]])
+
+
+def look(path: Path, rows: list[dict[str, Any]]) -> Preview:
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return preview(path)
+
+
+TALK = [{"role": "user", "content": "Will it rain?"}, {"role": "assistant", "content": "Yes, from four o'clock on."}]
+STEPS = [{"thought": "I look it up.", "action": "look_up", "observation": "rain at 4"}]
+PATCH = "--- a/rain.py\n+++ b/rain.py\n@@ -1,1 +1,1 @@\n-rain = 3\n+rain = 4\n"
+
+
+def test_columns_of_what_the_format_does_not_read_hold_no_outputs(tmp_path: Path) -> None:
+    row = {"question_id": "q1", "model_a": "alder", "conversation_a": TALK, "conversation_b": TALK, "winner": "model_a"}
+    found = guess_layout(look(tmp_path / "pairs.jsonl", [row]), screen_of("conversation"))
+    assert found.systems == {"conversation_a": "conversation_a", "conversation_b": "conversation_b"}
+    texts = look(tmp_path / "texts.jsonl", [{"prompt": "Will it rain?", "model": "alder", "output": "Yes."}])
+    assert not guess_layout(texts, screen_of("conversation")).output
+
+
+@pytest.mark.parametrize(
+    ("protocol", "row", "roles"),
+    [
+        ("agent-trace", {"trajectory": STEPS, "info": {"cost": 0.2}}, {"trajectory": "output"}),
+        ("agent-trace", {"traj": STEPS, "task": "Find out."}, {"traj": "output", "task": "field:task"}),
+        ("code-review", {"model_patch": PATCH}, {"model_patch": "output"}),
+        ("conversation", {"messages": TALK}, {"messages": "output"}),
+    ],
+)
+def test_files_of_benchmarks_are_known(
+    protocol: str, row: dict[str, Any], roles: dict[str, str], tmp_path: Path
+) -> None:
+    about = [{"instance_id": f"i{n}", "model_name_or_path": system} for n in range(3) for system in ("alder", "birch")]
+    found = guess_layout(look(tmp_path / "preds.jsonl", [each | row for each in about]), screen_of(protocol))
+    assert found.roles == {"instance_id": "source", "model_name_or_path": "system", **roles}
+
+
+def test_a_source_has_one_output_of_each_system(tmp_path: Path) -> None:
+    rows = [
+        {"source": "evol", "task_id": n, "model": "alder", "prompt": "Will it?", "output": "Yes."} for n in range(3)
+    ]
+    assert guess_layout(look(tmp_path / "rows.jsonl", rows), screen_of("llm-answer")).source == "task_id"
+
+
+def test_whole_cells_of_messages_are_looked_at_in_parquet(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"id": ["1"], "model": ["alder"], "messages": [TALK * 9]}), tmp_path / "a.parquet")
+    assert guess_layout(preview(tmp_path / "a.parquet"), screen_of("conversation")).output == "messages"
