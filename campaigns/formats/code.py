@@ -1,6 +1,8 @@
 """Code, and the difference of two versions of it."""
 
+import json
 import re
+from difflib import unified_diff
 from html import escape
 from itertools import accumulate
 
@@ -13,6 +15,9 @@ from evalsite.lib.markup.code import known_language, language_of_shebang, mark_c
 
 _FENCE = re.compile(r"(`{3,})[ \t]{0,9}([\w+#.-]{0,30})[ \t]{0,9}\n")
 _HUNK = re.compile(r"^@@ .*@@", re.MULTILINE)
+_VERSIONS = (("before", "after"), ("old", "new"), ("old_contents", "new_contents"))
+_MOST_LINES = 5_000
+"""Of a version: difflib takes a fifth of a second for so many at worst, and four times as long for twice as many."""
 
 
 class Code(ContentFormat):
@@ -64,16 +69,23 @@ class Difference(ContentFormat):
 
     slug = "diff"
     title = "Difference"
-    summary = "A unified difference of two versions, as diff -u and Git write it."
+    summary = "A unified difference of two versions, as diff -u and Git write it, or both versions."
     n_words = 100
     degraded = "two added lines exchanged and a name in them replaced by another"
     spans = "characters of the difference as it is written"
     style = "css/rate_formats.css"
+    hint = (
+        'A difference may be two versions, as JSON in a text: <code>{"before": "…", "after": "…"}</code>, or '
+        "<code>old</code> and <code>new</code>, <code>old_contents</code> and <code>new_contents</code>."
+    )
 
     @classmethod
     def read(cls, text: str, *, is_output: bool) -> str:
-        """Return it with line feeds alone; raise DomainError `bad_diff` if no line says where a change is."""
-        read = _read(text, "bad_diff")
+        """Return it with line feeds alone, of two versions with three lines around each change.
+
+        Raises DomainError `bad_diff` if no line says where a change is, and for versions without one or too long.
+        """
+        read = _read(_difference(text), "bad_diff")
         if not _HUNK.search(read):
             raise DomainError("bad_diff", "no line of it begins with “@@ … @@”. Write it with diff -u or git diff")
         return read
@@ -113,6 +125,27 @@ class Difference(ContentFormat):
 
 def _read(text: str, error_code: str) -> str:
     return with_line_feeds(text, error_code).strip("\n").rstrip()
+
+
+def _difference(text: str) -> str:
+    """Return the difference of a JSON object's two versions, and any other text as it is; raise DomainError."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return text
+    names = next((each for each in _VERSIONS if isinstance(found, dict) and {*each} <= found.keys()), None)
+    if names is None:
+        return text
+    versions = [found[name] for name in names]
+    if not all(isinstance(each, str) for each in versions):
+        raise DomainError("bad_diff", f"“{names[0]}” and “{names[1]}” are not both texts")
+    read = (with_line_feeds(each, "bad_diff").rstrip("\n") for each in versions)
+    old, new = (each.split("\n") if each else [] for each in read)
+    if max(len(old), len(new)) > _MOST_LINES:
+        raise DomainError("bad_diff", f"a version has more than {_MOST_LINES:,} lines. Write it with diff -u")
+    if old == new:
+        raise DomainError("bad_diff", "its two versions are the same")
+    return "\n".join([*unified_diff(old, new, lineterm="")][2:])  # after the names of the files
 
 
 def _parts(value: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from annotation.services.assignments import start_assignment
 from campaigns.blocks import html_of
 from campaigns.contracts.format import ContentFormat, FileFormat, Place
 from campaigns.formats import list_formats
+from campaigns.formats.code import Difference
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
@@ -188,3 +189,12 @@ def campaign_of(owner: User, format: type[ContentFormat]) -> tuple[Campaign, int
         item.text = text
         item.save()
     return campaign, len(texts)
+
+
+def test_two_versions_of_hostile_texts_are_shown_as_any_difference(blank: Page) -> None:
+    kept = []
+    for text in TEXTS:
+        with suppress(DomainError):
+            kept.append(Difference.read(json.dumps({"before": text[:9], "after": text}), is_output=True))
+    assert len(kept) > len(TEXTS) / 2
+    assert faults(blank.evaluate(_FOUND, rendered(Difference, kept))) == []

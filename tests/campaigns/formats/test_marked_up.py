@@ -1,5 +1,6 @@
 """Code, differences, HTML and JSON: what is read, shown and degraded."""
 
+import json
 import re
 
 import numpy as np
@@ -115,6 +116,21 @@ def test_json_is_a_tree_with_its_numbers_as_they_were() -> None:
     assert JsonTree.words(kept).split("\n")[:2] == ["name Ann <b>", "n 3.50"]
 
 
+@pytest.mark.parametrize("names", [("before", "after"), ("old", "new"), ("old_contents", "new_contents")])
+def test_two_versions_are_kept_as_their_difference(names: tuple[str, str]) -> None:
+    lines = [f"line {n}" for n in range(9)]
+    versions = "\r\n".join(lines), "\n".join([*lines[:4], "another", *lines[5:], "one more"])
+    cell = json.dumps({"id": 7} | dict(zip(names, versions, strict=True)))
+    kept = Difference.read(cell, is_output=True)
+    assert kept.split("\n") == [
+        *("@@ -2,8 +2,9 @@", " line 1", " line 2", " line 3", "-line 4", "+another"),
+        *(" line 5", " line 6", " line 7", " line 8", "+one more"),
+    ]
+    assert Difference.read(kept, is_output=True) == kept
+    new = json.dumps(dict(zip(names, ("", "a\nb"), strict=True)))
+    assert Difference.read(new, is_output=True) == "@@ -0,0 +1,2 @@\n+a\n+b"
+
+
 @pytest.mark.parametrize(
     ("format", "text", "why"),
     [
@@ -124,6 +140,10 @@ def test_json_is_a_tree_with_its_numbers_as_they_were() -> None:
         (JsonTree, "[" * 100_000, "characters"),
         (JsonTree, "[" * 40_000, "deep"),
         (Difference, "+ a\n- b", "diff -u"),
+        (Difference, '{"before": "a", "now": "b"}', "diff -u"),
+        (Difference, '{"before": "a\\r\\n", "after": "a"}', "the same"),
+        (Difference, '{"old": ["a"], "new": "b"}', "not both texts"),
+        (Difference, json.dumps({"old": "a\n" * 5_001, "new": "b"}), "5,000 lines"),
         (Code, "x" * 60_000, "60,000 characters"),
         (Html, "x" * 60_000, "60,000 characters"),
     ],
