@@ -184,9 +184,13 @@ def replies_in(text: str) -> list[str]:
 
 
 def degrade_replies(text: str, degrade: Callable[[str], str]) -> str:
-    """Return a dialogue with every reply of `replies_in` as `degrade` gives it, in order."""
+    """Return a dialogue with every reply of `replies_in`, or every one if there are none, as `degrade` gives it."""
     turns = parse_transcript(text)
-    return write_transcript(replace(turn, text=degrade(turn.text)) if _is_degradable(turn) else turn for turn in turns)
+    longer = {n for n, turn in enumerate(turns) if _is_degradable(turn)}
+    chosen = longer or {n for n, turn in enumerate(turns) if turn.by == "chatbot"}
+    return write_transcript(
+        replace(turn, text=degrade(turn.text)) if n in chosen else turn for n, turn in enumerate(turns)
+    )
 
 
 def _is_degradable(turn: Utterance) -> bool:

@@ -138,8 +138,11 @@ class Degradation:
         """Return units, such as messages, of which one in three of those at `places`, at least one, is another.
 
         `replaced` returns a unit with another text in it, None if it would read the same. No text is used twice unless
-        there are too few. Raises DesignError where no text makes another unit, and DomainError as `draw` does.
+        there are too few. Raises DesignError where no text makes another unit, or nothing has a place, and DomainError
+        as `draw` does.
         """
+        if not places:
+            raise DesignError("nothing_to_degrade", "nothing in it is such that another could take its place")
         changed, left, donors = list(units), list(places), list(self.draw())
         for _ in range(ceil(len(places) / _ONE_OF)):
             place = left.pop(draw_below(len(left), self.rng))

@@ -162,12 +162,12 @@ def _replace_run(
     donor_starts = [(margin + start, (donor_start + k) % n_donor_starts) for k in range(1, n_donor_starts)]
     for at, taken in starts + donor_starts:
         run = donor[taken : taken + length]
-        if any(_as_read(a) != _as_read(b) for a, b in zip(run, original.units[at : at + length], strict=True)):
+        if any(as_read(a) != as_read(b) for a, b in zip(run, original.units[at : at + length], strict=True)):
             return original.replaced(at, run)
     return None
 
 
-def _as_read(unit: str) -> str:
+def as_read(unit: str) -> str:
     """Return a word without what does not change its meaning: case, punctuation around it, Unicode form."""
     folded = unicodedata.normalize("NFKC", unit).casefold()
     bare = "".join(char for char in folded if unicodedata.category(char)[0] != "P")

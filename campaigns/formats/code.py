@@ -27,7 +27,7 @@ class Code(ContentFormat):
     title = "Code"
     summary = "Code with numbered lines, in colours if its first line names the language: ```python, or #!/bin/sh."
     n_words = 100
-    degraded = "two lines exchanged and a name replaced by another"
+    degraded = "in every 15 lines two exchanged and a name replaced by another"
     spans = "characters of the code as it is written"
     style = "css/rate_formats.css"
     hint = "The first line of code may name its language: <code>```python</code>."
@@ -56,7 +56,7 @@ class Code(ContentFormat):
 
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
-        """Return it with two lines exchanged and a name, from a line on, replaced by another; by chance alone."""
+        """Return it with lines exchanged and names, from a line on, replaced by others; by chance alone."""
         code = _parts(value)[1]
         at = value.index(code)  # after the fence
         lines = code.split("\n")
@@ -71,7 +71,7 @@ class Difference(ContentFormat):
     title = "Difference"
     summary = "A unified difference of two versions, as diff -u and Git write it, or both versions."
     n_words = 100
-    degraded = "two added lines exchanged and a name in them replaced by another"
+    degraded = "in every 15 added lines two exchanged and a name replaced by another"
     spans = "characters of the difference as it is written"
     style = "css/rate_formats.css"
     hint = (
@@ -106,7 +106,7 @@ class Difference(ContentFormat):
 
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
-        """Return it with lines of one side exchanged and a name in them replaced: the added ones, if there are any."""
+        """Return it with lines of one side exchanged and names in them replaced: the added ones, if there are any."""
         lines = value.split("\n")
         sides = [[n for n, line in enumerate(lines) if line[:1] == sign and line[:3] != 3 * sign] for sign in "+-"]
         for side in sides:

@@ -110,7 +110,9 @@ class Conversation(ContentFormat):
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return the conversation with replies of others in the place of some."""
         messages = read_messages(value)
-        places = [place for place, each in enumerate(messages) if _is_degradable(each)]
+        places = [place for place, each in enumerate(messages) if _is_degradable(each)] or [
+            place for place, each in enumerate(messages) if _is_reply(each)
+        ]
         return write_messages(by.exchanged(messages, places, _replaced))
 
     @classmethod

@@ -12,6 +12,8 @@ from evalsite.lib.markup.cleaning import LONGEST, as_written, clean, folded, wit
 
 _DEEPEST = 12
 _OPEN = 2
+_ONE_OF = 5
+"""Values of which one is exchanged, as of five words of a text one is replaced."""
 
 
 class _Number(str):
@@ -30,7 +32,7 @@ class JsonTree(ContentFormat):
     summary = "A JSON document as a tree that folds."
     has_lists = True
     n_words = 60
-    degraded = "two values exchanged, or a run of words of one replaced"
+    degraded = "one value in five exchanged with another, or a run of words of one replaced"
     spans = "characters of the JSON as it is written, a line for each value"
     style = "css/rate_formats.css"
 
@@ -63,16 +65,25 @@ class JsonTree(ContentFormat):
 
     @classmethod
     def degrade(cls, value: str, by: Degradation) -> str:
-        """Return it with two values exchanged that differ or, where there are no such, words of one replaced."""
+        """Return it with one value in five exchanged, at least two, or, where none differ, words of one replaced.
+
+        Values of one list are exchanged only where there are no others: its order may mean nothing.
+        """
         tree = _parse(value)
         slots = list(_slots(tree))
         values = [owner[place][1] if isinstance(owner, _Object) else owner[place] for owner, place in slots]
-        if any(each != values[0] for each in values):
-            first = draw_below(len(values), by.rng)
-            others = [n for n, each in enumerate(values) if each != values[first]]
-            second = others[draw_below(len(others), by.rng)]
-            _put(*slots[first], values[second])
-            _put(*slots[second], values[first])
+        left, is_changed = list(range(len(slots))), False
+        for _ in range(max(1, round(len(slots) / (2 * _ONE_OF)))):
+            first = left.pop(draw_below(len(left), by.rng)) if left else 0
+            others = [n for n in left if values[n] != values[first]]
+            apart = [n for n in others if isinstance(slots[n][0], _Object) or slots[n][0] is not slots[first][0]]
+            if others := apart or others:
+                second = others[draw_below(len(others), by.rng)]
+                left.remove(second)
+                _put(*slots[first], values[second])
+                _put(*slots[second], values[first])
+                is_changed = True
+        if is_changed:
             return _written(tree)
         changed = by.replaced(_plain(values[0] if values else tree), cls.lengths)
         if not values:

@@ -2,7 +2,7 @@
 
 from campaigns.contracts.format import ContentFormat, Degradation
 from campaigns.design.code_lines import worsen_lines
-from campaigns.design.style import STYLE_FEATURES, count_style
+from campaigns.design.style import STYLE_FEATURES, count_style, count_words
 from evalsite.lib.markup.cleaning import folded, with_line_feeds
 from evalsite.lib.markup.markdown import lines_of_code, prose_in, structure_of, to_html, words_of
 
@@ -14,7 +14,10 @@ class Markdown(ContentFormat):
     title = "Markdown"
     summary = "Headings, lists, tables, code and formulas, as language models write them."
     n_words = 150
-    degraded = "a run of words replaced by words of another text, its code, formulas and tables as they were"
+    degraded = (
+        "a run of words replaced by words of another text or, where there is more code than prose, lines exchanged "
+        "and names replaced"
+    )
     spans = "characters of the Markdown as it is written"
     counted = STYLE_FEATURES
     style = "css/rate_formats.css"
@@ -43,12 +46,11 @@ class Markdown(ContentFormat):
     def degrade(cls, value: str, by: Degradation) -> str:
         """Return the text with words of its prose replaced; what is no prose stays, and so does its structure.
 
-        Where there is only code, two lines of it are exchanged and a name replaced.
+        Where there is more code than prose, lines of it are exchanged and names replaced.
         """
-        stretches = prose_in(value)
-        if not any(value[start:end].strip() for start, end in stretches):
-            lines = value.split("\n")
-            worse = "\n".join(worsen_lines(lines, lines_of_code(value), by.rng))
+        stretches, lines, of_code = prose_in(value), value.split("\n"), lines_of_code(value)
+        if count_words("\n".join(lines[n] for n in of_code)) > sum(count_words(value[a:b]) for a, b in stretches):
+            worse = "\n".join(worsen_lines(lines, of_code, by.rng))
             if worse != value:
                 return worse
         return by.replaced_in_markup(value, stretches, cls.lengths, words_of, structure_of)
