@@ -24,14 +24,12 @@ class _Words(NamedTuple):
     singular: str
     plural: str
     letter: str  # in a drawing
-    meaning: str
+    meaning: str  # "{}" is what the format of outputs does to degraded ones
 
 
 _KINDS = {
     Kind.ORDINARY: _Words("ordinary", "ordinary", "", "outputs as they are"),
-    Kind.DEGRADED: _Words(
-        "degraded", "degraded", "D", "some words are of another text: careful workers rate them lower"
-    ),
+    Kind.DEGRADED: _Words("degraded", "degraded", "D", "{}: careful workers rate them lower"),
     Kind.REPEAT: _Words("repeat", "repeats", "=", "shown twice: is the worker consistent?"),
     Kind.REFERENCE: _Words("reference", "references", "R", "the reference instead of the output"),
     Kind.TUTORIAL: _Words("tutorial", "tutorial", "T", "for practice: rated, never analysed"),
@@ -80,10 +78,11 @@ def hit_mix(cells: Sequence[Cell], campaign: Campaign, caption: str = "") -> dic
     """Draw a HIT: how many items of each kind, and its items in order."""
     kinds = _kinds(campaign)
     counts = {kind: sum(kind == cell.kind for cell in cells) for kind in Kind}
+    degraded = campaign.format_of_outputs.degraded
     return {
         "caption": caption,
         "legend": [
-            (kind.name.lower(), kinds[kind].letter, f"{n} {kinds[kind][n != 1]}", kinds[kind].meaning)
+            (kind.name.lower(), kinds[kind].letter, f"{n} {kinds[kind][n != 1]}", kinds[kind].meaning.format(degraded))
             for kind, n in counts.items()
             if n
         ],

@@ -1,13 +1,17 @@
 """HITs of comparisons and of documents, from the page of the design to what is stored."""
 
 from collections import Counter
+from html import unescape
 
 import pytest
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from campaigns.contracts.format import ContentFormat
+from campaigns.contracts.protocol import Screen
 from campaigns.design.composition import Kind
+from campaigns.formats import list_formats
 from campaigns.hit_queries import get_estimate
 from campaigns.models import Campaign, HitItem, Source
 from campaigns.services.copies import duplicate_campaign
@@ -115,3 +119,13 @@ def test_items_before_the_build_are_shown_on_pages_of_the_design(owner_client: C
     page = owner_client.get(reverse("monitoring:preview_item", args=[campaign.public_id, 0, 1])).text
     assert [f'id="output-{label}"' in page for label in "ABCD"] == [True, True, True, False]
     assert "Item 1 of 12" in page
+
+
+@pytest.mark.parametrize("format", [each for each in list_formats() if each.is_for_outputs], ids=lambda each: each.slug)
+def test_the_legend_says_what_the_format_does_to_degraded_outputs(
+    owner_client: Client, campaign: Campaign, format: type[ContentFormat]
+) -> None:
+    campaign.screen = Screen(fields=(), output_label="Output", output_format=format.slug).to_json()
+    campaign.save()
+    page = unescape(owner_client.get(reverse("campaigns:design", args=[campaign.public_id])).text)
+    assert f"{format.degraded}: careful workers rate them lower" in page
