@@ -1,18 +1,22 @@
 """How often careless workers pass each worker test, and careful ones.
 
-    python benchmarks/worker_tests.py [--workers N]
+    python benchmarks/worker_tests.py [--workers N] [--draws N]
 
 Workers answer 5, 10 or 20 quality-control items: degraded outputs beside their twins, or among other outputs. Careless
 workers do not read: they answer by chance, or with a habit (always the left one, the same score with a little noise,
 the same marks everywhere). Careful workers see that a degraded output is worse, in each item with errors of their own.
 Reported: the share of workers with p < 0.05, in per cent. `pairs as if independent` counts every pair of a ranking as a
 coin of its own, to show why the sign test of rankings does not.
+
+Then the same of careful workers and each degrader (`degraders.py`), for several gaps: of the median item, in standard
+deviations of a worker's errors. From item to item the gap is as large as the share of the output that changed, by the
+median share, and 0 where nothing is worse. How large it is in people's eyes is not known.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +27,23 @@ import analysis  # noqa: F401, I001  (before NumPy: it sets the number of BLAS t
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.quality import run_paired_test, run_ranking_test
+from analysis.stats.quality import PRESETS, run_paired_test, run_ranking_test
 from analysis.stats.ranks import ranks_in_groups, ranksum_less, sign_less
+from annotation.simulation.crowd import Crowd, Item, Judged, spread_quality
+from benchmarks.degraders import DEGRADERS, N_DRAWS, measure as measure_degrader
+from campaigns.design.composition import Kind
 
 N_WORKERS, ALPHA, N_ITEMS = 20_000, 0.05, (5, 10, 20)
+GAPS = (0.25, 0.5, 1.0, 2.0)
+ALIKE: NDArray[np.floating] = np.ones(1)
+ONE_IN_FOUR_UNSEEN: NDArray[np.floating] = np.array([0.0, 1.0, 1.0, 1.0])
+"""The gap of each item by that of the median one: where all have the same, and where nothing is seen in some."""
 Rng = np.random.Generator
 Values = NDArray[np.floating]
 Answer = Callable[[Rng, tuple[int, int]], tuple[Values, Values]]
 """Returns what a worker gives degraded and other outputs, each (n_workers, n_items)."""
+Careful = Callable[[float, Values], Answer]
+"""Returns answers to items with a gap, and what it is multiplied by: one of these for each item, by chance."""
 Test = Callable[[Values, Values], Values]
 
 
@@ -41,15 +54,25 @@ class World(NamedTuple):
     response: str
     p_value: Test
     careless: dict[str, Answer]
-    careful: Answer
+    careful: Careful
 
 
 # --- Ways to answer. Careful: standard normal impressions, degraded outputs by so many standard deviations worse.
 
 
-def impressions(gap: float) -> Answer:
+def impressions(gap: float, of_items: Values = ALIKE) -> Answer:
     """Return careful answers without a scale of their own."""
-    return lambda rng, shape: (rng.normal(-gap, 1, shape), rng.normal(0, 1, shape))
+
+    def give(rng: Rng, shape: tuple[int, int]) -> tuple[Values, Values]:
+        gaps = gap * drawn(of_items, rng, shape)
+        return rng.normal(0, 1, shape) - gaps, rng.normal(0, 1, shape)
+
+    return give
+
+
+def drawn(of_items: Values, rng: Rng, shape: tuple[int, int]) -> Values:
+    """Return one of these for each item of each worker."""
+    return of_items[rng.integers(0, of_items.size, shape)] if of_items.size > 1 else np.broadcast_to(of_items, shape)
 
 
 def sliders(answer: Answer, middle: float = 60, spread: float = 18) -> Answer:
@@ -82,15 +105,44 @@ def magnitudes(answer: Answer) -> Answer:
     return give
 
 
-def penalties(rate: float, more: float) -> Answer:
-    """Return weights of marked errors: minor ones of weight 1 and major ones of weight 5, `more` where degraded."""
+def penalties(gap: float, of_items: Values = ALIKE, rate: float = 1) -> Answer:
+    """Return weights of marked errors: minor ones of weight 1 and, a quarter as often, major ones of weight 5.
+
+    A gap of 1 is one minor error more in an output that has one: a standard deviation of their number.
+    """
 
     def give(rng: Rng, shape: tuple[int, int]) -> tuple[Values, Values]:
-        of = (rng.poisson(rate + extra, shape) + 5 * rng.poisson((rate + extra) / 4, shape) for extra in (more, 0))
+        gaps = gap * drawn(of_items, rng, shape)
+        of = (rng.poisson(rate + more, shape) + 5 * rng.poisson((rate + more) / 4, shape) for more in (gaps, 0))
         low, high = (each.astype(float) for each in of)
         return low, high
 
     return give
+
+
+def seen(scale: Callable[[Answer], Answer] = lambda answer: answer) -> Careful:
+    """Return how careful workers answer on a scale."""
+    return lambda gap, of_items: scale(impressions(gap, of_items))
+
+
+def of_the_crowd(rng: Rng, shape: tuple[int, int]) -> tuple[Values, Values]:
+    """Return how the careful workers of `annotation.simulation` rate degraded outputs and their twins."""
+    n_workers, n_items = shape
+    systems = [*"abcdef"]
+    crowd = Crowd(
+        seed=int(rng.integers(2**31)),
+        quality=spread_quality(systems, seed=1),
+        criteria=[Judged("quality")],
+        n_workers=n_workers,
+    )
+    answers = np.empty((2, *shape))
+    for k in range(n_workers):
+        worker = crowd.worker(k)
+        for n in range(n_items):
+            for row, kind in enumerate((Kind.DEGRADED, Kind.ORDINARY)):
+                item = Item(k, 2 * n + row, f"source {n}", systems[n % len(systems)], kind)
+                answers[row, k, n] = worker.rate(item).scores[0]
+    return answers[0], answers[1]
 
 
 def by_chance(rng: Rng, shape: tuple[int, int]) -> tuple[Values, Values]:
@@ -176,56 +228,80 @@ GAP = 1.0
 SLIDERS = {"by chance": sliders(by_chance, 50, 25), "one score": sliders(much_alike)}
 LEVELS = {"by chance": levels(by_chance), "one level": levels(much_alike)}
 MAGNITUDES = {"by chance": magnitudes(by_chance), "one number": magnitudes(much_alike)}
-MARKS = {"by chance": penalties(1, 0), "same marks": same_marks}
+MARKS = {"by chance": penalties(0), "same marks": same_marks}
 VOTES: dict[str, Answer] = {"by chance": by_chance, "one side": always_one_side}
 RANKS: dict[str, Answer] = {"by chance": by_chance}
 WORLDS = [
-    World("paired-wilcoxon", "sliders", paired("paired-wilcoxon"), SLIDERS, sliders(impressions(GAP))),
-    World("paired-wilcoxon", "five levels", paired("paired-wilcoxon"), LEVELS, levels(impressions(GAP))),
-    World("paired-wilcoxon", "magnitudes", paired("paired-wilcoxon"), MAGNITUDES, magnitudes(impressions(GAP))),
-    World("paired-wilcoxon", "marked errors", paired("paired-wilcoxon", False), MARKS, penalties(1, 1)),
-    World("unpaired-ranksum", "sliders", rank_sum, SLIDERS, sliders(impressions(GAP))),
-    World("paired-t", "sliders", paired("paired-t"), SLIDERS, sliders(impressions(GAP))),
-    World("sign", "sliders", paired("sign"), SLIDERS, sliders(impressions(GAP))),
-    World("sign", "votes", votes, VOTES, impressions(GAP)),
-    World("sign", "rankings of 4", among(3, only_ends=False), RANKS, impressions(GAP)),
-    World("sign", "best–worst of 4", among(3, only_ends=True), RANKS, impressions(GAP)),
+    World("paired-wilcoxon", "sliders", paired("paired-wilcoxon"), SLIDERS, seen(sliders)),
+    World("paired-wilcoxon", "five levels", paired("paired-wilcoxon"), LEVELS, seen(levels)),
+    World("paired-wilcoxon", "magnitudes", paired("paired-wilcoxon"), MAGNITUDES, seen(magnitudes)),
+    World("paired-wilcoxon", "marked errors", paired("paired-wilcoxon", False), MARKS, penalties),
+    World("unpaired-ranksum", "sliders", rank_sum, SLIDERS, seen(sliders)),
+    World("paired-t", "sliders", paired("paired-t"), SLIDERS, seen(sliders)),
+    World("sign", "sliders", paired("sign"), SLIDERS, seen(sliders)),
+    World("sign", "votes", votes, VOTES, seen()),
+    World("sign", "rankings of 4", among(3, only_ends=False), RANKS, seen()),
+    World("sign", "best–worst of 4", among(3, only_ends=True), RANKS, seen()),
     World(
         "pairs as if independent",
         "rankings of 4",
         among(3, only_ends=False, as_if_independent=True),
         RANKS,
-        impressions(GAP),
+        seen(),
     ),
 ]
 
 
 def measure(world: World, n_workers: int) -> dict[str, list[float]]:
     """Return the share of workers who pass, of each habit, with 5, 10 and 20 items."""
-    found = {}
-    for name, answer in {**world.careless, "careful": world.careful}.items():
-        shares = []
-        for n_items in N_ITEMS:
-            rng = np.random.default_rng(n_items)
-            low, high = answer(rng, (n_workers, n_items))
-            shares.append(float((world.p_value(low, high) < ALPHA).mean()))
-        found[name] = shares
-    return found
+    answers = {**world.careless, "careful": world.careful(GAP, ALIKE)}
+    return {name: passing(world, answer, n_workers) for name, answer in answers.items()}
+
+
+def passing(world: World, answer: Answer, n_workers: int) -> list[float]:
+    """Return the share of workers who pass with such answers, with 5, 10 and 20 items."""
+    shares = []
+    for n_items in N_ITEMS:
+        low, high = answer(np.random.default_rng(n_items), (n_workers, n_items))
+        shares.append(float((world.p_value(low, high) < ALPHA).mean()))
+    return shares
+
+
+def measure_gaps(world: World, of_items: Values, n_workers: int) -> dict[float, list[float]]:
+    """Return the share of careful workers who pass, by the gap of the median item, with 5, 10 and 20 items."""
+    return {gap: passing(world, world.careful(gap, of_items), n_workers) for gap in GAPS}
 
 
 def main() -> None:
     """Print the shares of each test, and all of them as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=N_WORKERS)
-    n_workers = parser.parse_args().workers
-    results = []
+    parser.add_argument("--draws", type=int, default=N_DRAWS, help="how often each output is degraded")
+    arguments = parser.parse_args()
+    n_workers = arguments.workers
+    results, gaps = [], []
     for world in WORLDS:
         found = measure(world, n_workers)
         results.append({"test": world.test, "response": world.response, "passed": found})
         for name, shares in found.items():
-            numbers = "  ".join(f"{100 * share:5.1f}" for share in shares)
-            print(f"{world.test:<24} {world.response:<16} {name:<12} {numbers}", flush=True)
-    print(json.dumps({"benchmark": "worker_tests", "n_workers": n_workers, "n_items": N_ITEMS, "results": results}))
+            print(f"{world.test:<24} {world.response:<16} {name:<12} {_per_cent(shares)}", flush=True)
+    crowd = passing(WORLDS[0], of_the_crowd, max(1, n_workers // 100))
+    print(f"{WORLDS[0].test:<24} {WORLDS[0].response:<16} {'simulated':<12} {_per_cent(crowd)}", flush=True)
+    measured = {"every item alike": ALIKE, "one in four unseen": ONE_IN_FOUR_UNSEEN}
+    measured |= {each.name: measure_degrader(each, arguments.draws).relative_gap for each in DEGRADERS}
+    for name, of_items in measured.items():
+        for world in WORLDS:
+            if world.test in PRESETS:
+                passed = measure_gaps(world, of_items, n_workers // 5)
+                gaps.append({"degrader": name, "test": world.test, "response": world.response, "passed": passed})
+                numbers = "   ".join(f"{gap:g}: {_per_cent(shares)}" for gap, shares in passed.items())
+                print(f"{name:<24} {world.test:<18} {world.response:<16} {numbers}", flush=True)
+    said = {"benchmark": "worker_tests", "n_workers": n_workers, "n_items": N_ITEMS, "results": results}
+    print(json.dumps(said | {"simulated_crowd": crowd, "gaps": gaps}))
+
+
+def _per_cent(shares: Sequence[float]) -> str:
+    return "  ".join(f"{100 * share:5.1f}" for share in shares)
 
 
 if __name__ == "__main__":

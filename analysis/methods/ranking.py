@@ -1,4 +1,8 @@
-"""Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test."""
+"""Rankings of some systems at a time: counting scores, Bradley–Terry of the implied pairs, Friedman's test.
+
+Style is not taken out of them, as of votes: systems are ranked by the share of others that they beat, a mean without a
+model that style could be part of. Strengths of the implied pairs stand beside it, and rank nobody.
+"""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace

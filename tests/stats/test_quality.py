@@ -9,6 +9,7 @@ from scipy.stats import mannwhitneyu, ttest_rel, wilcoxon
 from analysis.stats.quality import PRESETS, Verdict, run_worker_test
 from analysis.stats.ratings import match_twins
 from analysis.stats.scores import rescale, reverse_negative
+from benchmarks.worker_tests import ALIKE, ONE_IN_FOUR_UNSEEN, WORLDS, measure_gaps, passing
 from campaigns.design.composition import Kind
 from campaigns.design.worker_test import NO_TEST
 from tests.stats.crowd import crowd, ratings_of
@@ -139,3 +140,13 @@ def test_without_a_test_every_worker_counts_and_nobody_is_untested():
 def test_an_unknown_preset_is_refused():
     with pytest.raises(KeyError):
         judge(crowd(), "lucky-guess")
+
+
+@pytest.mark.parametrize("world", [each for each in WORLDS if each.test in PRESETS], ids=lambda each: each.response)
+def test_careless_workers_rarely_pass_and_careful_ones_the_more_the_more_they_see(world):
+    """A small run of `benchmarks/worker_tests.py`."""
+    assert all(max(passing(world, answer, 1000)) < 0.075 for answer in world.careless.values())
+    by_gap = [shares[-1] for shares in measure_gaps(world, ALIKE, 500).values()]
+    assert by_gap == sorted(by_gap) and by_gap[0] > 0.05 and by_gap[-1] > 0.95
+    where_some_show_nothing = measure_gaps(world, ONE_IN_FOUR_UNSEEN, 500)
+    assert where_some_show_nothing[1.0][-1] < by_gap[2]
