@@ -14,9 +14,9 @@ from urllib.parse import urljoin, urlsplit
 from django.urls import resolve
 
 from annotation.pages.contents import ANSWER
-from annotation.pages.questions import OF_PAGE, asked_on
+from annotation.pages.questions import OF_PAGE, AnswerKey, asked_on
 from annotation.queries import ShownPage, criteria_of, get_assignment, pages_of, replies_to_rate
-from annotation.simulation.crowd import ANSWERING, Item, SimulatedWorker
+from annotation.simulation.crowd import ANSWERING, Item, SimulatedRating, SimulatedWorker
 from annotation.simulation.inputs import ChatPlan, plan_chat
 from annotation.simulation.pages import Form, Page, read_page
 from annotation.simulation.talk import Talk, VisitError
@@ -67,6 +67,25 @@ def look_up_task(path: str) -> Task:
     }
     min_inputs = campaign.chat_rules.min_inputs if campaign.is_live else 0
     return Task(campaign, assignment.pk, items, pages_of(assignment), criteria_of(campaign), min_inputs)
+
+
+def answers_to(
+    worker: SimulatedWorker, task: Task, position: int
+) -> tuple[list[SimulatedRating], dict[AnswerKey, str | list[str]]]:
+    """Return how a worker judges each output of the page at a position, and what they answer, as a form sends it."""
+    page = task.pages[position]
+    rated = [worker.rate(task.items[item.position]) for item in page.items]
+    rng = generator(worker.crowd.seed, ANSWERING, worker.index, task.items[position].hit, position)
+    order = {criterion.pk: place for place, criterion in enumerate(task.criteria)}
+    answers: dict[AnswerKey, str | list[str]] = {}
+    for each in asked_on(page, task.criteria, replies_to_rate(task.campaign, task.assignment_id, page, task.criteria)):
+        of_outputs = rated if each.place == OF_PAGE else rated[each.place - 1 : each.place]
+        levels = [one.scores[order[each.criterion.pk]] for one in of_outputs]
+        if each.turn:
+            levels = [worker.level_of_reply(level, rng) for level in levels]
+        kind = each.criterion.response_kind
+        answers[each.key] = kind.simulate(levels, each.criterion.settings, rng, each.subject)
+    return rated, answers
 
 
 @dataclass(frozen=True)
@@ -181,22 +200,10 @@ class Visitor:
         if not task.min_inputs and self._leaves_at(position, task):
             self.has_left = True
             return False
-        page = task.pages[position]
-        replies = replies_to_rate(task.campaign, task.assignment_id, page, task.criteria)
-        asked = {f"{ANSWER}{each.key.suffix}": each for each in asked_on(page, task.criteria, replies)}
-        if set(form.answers) != set(asked):
-            raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(asked)}.")
-        rated = [self.worker.rate(task.items[item.position]) for item in page.items]
-        rng = generator(self.worker.crowd.seed, ANSWERING, self.worker.index, task.items[position].hit, position)
-        order = {criterion.pk: place for place, criterion in enumerate(task.criteria)}
-        answers: dict[str, str | list[str]] = {}
-        for name, each in asked.items():
-            of_outputs = rated if each.place == OF_PAGE else rated[each.place - 1 : each.place]
-            levels = [one.scores[order[each.criterion.pk]] for one in of_outputs]
-            if each.turn:
-                levels = [self.worker.level_of_reply(level, rng) for level in levels]
-            kind = each.criterion.response_kind
-            answers[name] = kind.simulate(levels, each.criterion.settings, rng, each.subject)
+        rated, answered = answers_to(self.worker, task, position)
+        answers: dict[str, str | list[str]] = {f"{ANSWER}{key.suffix}": answer for key, answer in answered.items()}
+        if set(form.answers) != set(answers):
+            raise VisitError(f"{self._path}: what can be answered is {sorted(form.answers)}, not {sorted(answers)}.")
         response = rated[0]
         telemetry = {name: str(response.telemetry[name]) for name in form.hidden if name in response.telemetry}
         before = self._mark()

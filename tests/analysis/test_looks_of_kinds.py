@@ -12,7 +12,11 @@ from analysis.models import AnalysisRun
 from analysis.results.reading import printed
 from analysis.web.services.looks import take_look
 from annotation.models import Assignment
-from annotation.simulation.running import make_crowd, open_site, run_crowd
+from annotation.services.assignments import finish_assignment, start_assignment
+from annotation.services.ratings import save_page
+from annotation.simulation.running import make_crowd
+from annotation.simulation.visitor import answers_to, look_up_task
+from annotation.views.pages import url_of
 from campaigns.contracts.attributes import DRAW_WEIGHT
 from campaigns.design.composition import Layout
 from campaigns.design.paging import PageKind
@@ -80,10 +84,19 @@ def watched(owner: User, protocol: str) -> Campaign:
 
 
 def answer(campaign: Campaign, n_workers: int, seed: int) -> None:
-    """Have so many further simulated workers answer the HIT."""
-    with open_site(None) as client:
-        outcome = run_crowd(campaign, make_crowd(campaign, seed=seed, n_workers=n_workers, quality=QUALITY), client)
-    assert (outcome.errors, outcome.n_hits) == ([], n_workers)
+    """Have so many further simulated workers answer the HIT, as its pages would have them do: without the pages."""
+    crowd = make_crowd(campaign, seed=seed, n_workers=n_workers, quality=QUALITY)
+    for worker in map(crowd.worker, crowd.arrivals()):
+        assignment = start_assignment(campaign=campaign, worker_key=f"{seed} {worker.name}")
+        task = look_up_task(url_of("hit", assignment))
+        for position in task.pages:
+            answers = {
+                key: [sent] if isinstance(sent, str) else sent
+                for key, sent in answers_to(worker, task, position)[1].items()
+            }
+            save_page(assignment_id=assignment.pk, position=position, answers=answers)
+        finish_assignment(assignment_id=assignment.pk)
+    assert Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).count() >= n_workers
 
 
 def printed_pairs(run: AnalysisRun) -> list[dict[str, Any]]:
