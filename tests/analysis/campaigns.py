@@ -14,6 +14,8 @@ from analysis.models import AnalysisRun
 from analysis.web.queries.campaigns import judging_settings_of
 from analysis.web.queries.workers_now import list_live_workers
 from analysis.web.services.campaigns import analyse_campaign
+from annotation.raters.lists import RaterEntry
+from annotation.services.invitations import invite_raters
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
@@ -59,6 +61,38 @@ def set_places(hits, n_places: int) -> None:
 def rate_rest(campaign: Campaign, n_workers: int = N_WORKERS) -> None:
     """Have the HITs finished that are still open."""
     rate(campaign, n_workers, np.random.default_rng(12))
+
+
+def names_in(campaign: Campaign) -> list[str]:
+    workers = {each.worker.name for each in campaign.assignments.select_related("worker")}
+    return sorted(workers)
+
+
+def invite(campaign: Campaign, names: list[str]) -> None:
+    """Give all but the last one of these workers a pool and years."""
+    raters = [
+        RaterEntry(name, attributes={"pool": "lab" if k % 2 else "crowd", "years": str(k)})
+        for k, name in enumerate(names[:-1])
+    ]
+    invite_raters(campaign=campaign, raters=raters)
+
+
+def snapshot(run: AnalysisRun) -> list[str]:
+    """Return the lines of the file that a run has read."""
+    with run.ratings_file.file.open() as file:
+        return file.read().decode().splitlines()
+
+
+def assert_attributes_are_at_the_end(client: Client, campaign: Campaign, name: str) -> AnalysisRun:
+    """Check that attributes of raters come last in a campaign's file and change no result; return the run with them."""
+    before = analysed(campaign)
+    invite(campaign, names_in(campaign))
+    after = analysed(campaign)
+    assert snapshot(after)[0] == snapshot(before)[0] + ",pool,years"
+    assert after.report["summary"] == before.report["summary"]
+    header = client.get(reverse("monitoring:export_file", args=[campaign.public_id, name])).getvalue().decode()
+    assert header.splitlines()[0].replace("\t", ",").endswith(",pool,years")
+    return after
 
 
 def assert_listed_as_in(run: AnalysisRun, campaign: Campaign) -> None:

@@ -21,10 +21,16 @@ from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.media import get_media
 from evalsite.lib.tables.blocks import in_rows
-from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
+from tests.analysis.campaigns import (
+    analysed,
+    assert_attributes_are_at_the_end,
+    assert_download_has_what_was_analysed,
+    assert_listed_as_in,
+)
 from tests.analysis.test_downloads import as_downloaded, replicated
 from tests.annotation.cast import build, launch
 from tests.campaigns.cast import make_campaign
+from tests.conftest import make_owner
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +67,17 @@ def rated(
     assert (outcome.errors, outcome.n_hits) == ([], n_hits)
     campaign.refresh_from_db()
     return campaign
+
+
+@pytest.fixture(scope="module")
+def made(module_db: None) -> Campaign:
+    """A campaign of texts that three workers have corrected."""
+    return rated(make_owner(), "post-edit")
+
+
+@pytest.fixture
+def edited(made: Campaign, db: None) -> Campaign:
+    return Campaign.objects.get(pk=made.pk)
 
 
 def rows_of(campaign: Campaign, table: str) -> list[dict]:
@@ -174,8 +191,13 @@ def test_replies(owner: User) -> None:
     assert any("without being asked" in warning["message"] for warning in run.report["warnings"])
 
 
-def test_an_output_that_a_worker_edits_in_two_hits_is_a_repeat_the_second_time(owner: User) -> None:
-    campaign = rated(owner, "post-edit")
+def test_attributes_of_raters_are_at_the_end_of_the_file_of_edits(edited: Campaign, owner_client: Client) -> None:
+    run = assert_attributes_are_at_the_end(owner_client, edited, "edits.csv")
+    assert_download_has_what_was_analysed(owner_client, run, "edits.csv")
+
+
+def test_an_output_that_a_worker_edits_in_two_hits_is_a_repeat_the_second_time(edited: Campaign) -> None:
+    campaign = edited
     one, two = (HitItem.objects.filter(hit__number=number, position=1).get() for number in (1, 2))
     HitItem.objects.filter(pk=two.pk).update(output=one.output)
     campaign.assignments.update(worker=campaign.assignments.first().worker)
@@ -184,8 +206,8 @@ def test_an_output_that_a_worker_edits_in_two_hits_is_a_repeat_the_second_time(o
     assert analysed(campaign).report["summary"]["n_outputs"] == N_HITS * N_SYSTEMS - 1
 
 
-def test_erased_texts_are_no_rows(owner: User) -> None:
-    campaign = rated(owner, "post-edit")
+def test_erased_texts_are_no_rows(edited: Campaign) -> None:
+    campaign = edited
     n = len(rows_of(campaign, "edits"))
     edited = [response for response in Response.objects.all() if not response.value["is_unchanged"]]
     for response in edited:

@@ -1,50 +1,36 @@
 """Attributes of raters in a campaign's results: snapshots, pools, systems by groups of raters."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.methods.settings import from_json
-from analysis.models import AnalysisRun
 from analysis.web.services.campaigns import analyse_campaign, request_analysis
-from analysis.web.services.runs import start_run
 from annotation.raters.lists import RaterEntry
 from annotation.services.erasing import erase_worker
 from annotation.services.invitations import invite_raters
-from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from evalsite.jobs.models import Job
 from evalsite.lib.errors import DomainError
-from tests.analysis import test_answered_campaigns, test_span_campaigns
-from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed
+from tests.analysis.campaigns import analysed, invite, names_in, snapshot
 from tests.analysis.conftest import finish
 from tests.analysis.test_downloads import as_downloaded, replicated
 from tests.annotation.cast import build, launch, make_worker, rate
 from tests.campaigns.cast import make_campaign
+from tests.conftest import make_owner
 
 pytestmark = pytest.mark.django_db
 
 N_WORKERS = 8
 
 
-def invite(campaign: Campaign, names: list[str]) -> None:
-    """Give all but the last one of these workers a pool and years."""
-    raters = [
-        RaterEntry(name, attributes={"pool": "lab" if k % 2 else "crowd", "years": str(k)})
-        for k, name in enumerate(names[:-1])
-    ]
-    invite_raters(campaign=campaign, raters=raters)
-
-
-@pytest.fixture
-def campaign(owner: User) -> Campaign:
-    """A campaign that eight workers have answered; of one nothing is known."""
-    campaign = make_campaign(owner, "qg", name="Questions")
+@pytest.fixture(scope="module")
+def made(module_db: None) -> Campaign:
+    """A campaign that eight workers have answered."""
+    campaign = make_campaign(make_owner(), "qg", name="Questions")
     campaign.workers_per_hit = N_WORKERS
     campaign.save()
     build(campaign, 4)
@@ -53,14 +39,9 @@ def campaign(owner: User) -> Campaign:
     return campaign
 
 
-def snapshot(run: AnalysisRun) -> list[str]:
-    with run.ratings_file.file.open() as file:
-        return file.read().decode().splitlines()
-
-
-def names_in(campaign: Campaign) -> list[str]:
-    workers = {each.worker.name for each in campaign.assignments.select_related("worker")}
-    return sorted(workers)
+@pytest.fixture
+def campaign(made: Campaign, db: None) -> Campaign:
+    return Campaign.objects.get(pk=made.pk)
 
 
 def test_a_snapshot_has_them_at_the_end_and_is_byte_for_byte_the_same_without(campaign: Campaign, owner: User) -> None:
@@ -134,35 +115,3 @@ def test_what_is_erased_of_a_rater_is_in_no_later_snapshot(campaign: Campaign, o
     assert any(row.endswith(",alone,0") for row in snapshot(analysed(campaign)))
     erase_worker(campaign=campaign, worker=make_worker(campaign, names[0]), wants=("results",), user=owner)
     assert "alone" not in "".join(snapshot(analyse_campaign(campaign=campaign)))
-
-
-@pytest.mark.parametrize(
-    ("protocol", "file"), [("mqm", "mqm.tsv"), ("esa", "rated_spans.csv"), ("post-edit", "edits.csv")]
-)
-def test_files_of_other_responses_have_them_and_are_analysed_as_before(
-    owner: User, owner_client: Client, protocol: str, file: str
-) -> None:
-    made = test_answered_campaigns if protocol == "post-edit" else test_span_campaigns
-    campaign = made.rated(owner, protocol)
-    before = analysed(campaign)
-    invite(campaign, names_in(campaign))
-    after = analysed(campaign)
-    assert snapshot(after)[0] == snapshot(before)[0] + ",pool,years"
-    assert after.report["summary"] == before.report["summary"]
-    if file.endswith(".csv"):
-        assert_download_has_what_was_analysed(owner_client, after, file)
-    header = owner_client.get(reverse("monitoring:export_file", args=[campaign.public_id, file])).getvalue().decode()
-    assert header.splitlines()[0].replace("\t", ",").endswith(",pool,years")
-
-
-def test_pools_of_raters_who_mark_errors_are_compared(owner: User, owner_client: Client) -> None:
-    campaign = test_span_campaigns.rated(owner, "mqm")
-    invite(campaign, names_in(campaign))
-    file = analysed(campaign).ratings_file
-    # Names are random, and so is who has which pool: with a worker test all who count may have the same.
-    settings = replace(from_json(file.runs.get().settings), groups=("pool",), preset=NO_TEST)
-    run = finish(start_run(ratings_file=file, user=owner, settings=settings))
-    [pools] = run.report["questions"]["pools"]["groupings"]
-    assert pools["by"] == "pool" and {each["name"] for each in pools["pools"]} == {"crowd", "lab"}
-    reliability = reverse("analysis:campaign_reliability", args=[campaign.public_id])
-    assert "Pools of workers by pool" in owner_client.get(reliability, {"run": run.pk}).text

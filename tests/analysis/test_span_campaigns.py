@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from django.urls import reverse
 from analysis.data.spans.loading import load_spans
 from analysis.data.spans.marked import load_marked
 from analysis.data.spans.weights import DEFAULTS
+from analysis.methods.settings import from_json
 from analysis.methods.spans import Spans
 from analysis.models import AnalysisRun
 from analysis.results.stored import result_of
+from analysis.web.services.runs import start_run
 from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
 from annotation.export.tables import TABLES
 from annotation.models import Response, Worker
@@ -25,12 +28,19 @@ from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.simulation.visitor import Visitor
 from annotation.worker_names import real_name
 from campaigns.checklist import checklist
+from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign, HitItem, Source
 from campaigns.services.hits import execute_build
 from evalsite.accounts.models import User
 from evalsite.lib.tables.blocks import in_rows
 from evalsite.lib.tables.writing import write_csv
-from tests.analysis.campaigns import analysed, assert_download_has_what_was_analysed, assert_listed_as_in
+from tests.analysis.campaigns import (
+    analysed,
+    assert_attributes_are_at_the_end,
+    assert_download_has_what_was_analysed,
+    assert_listed_as_in,
+)
+from tests.analysis.conftest import finish
 from tests.annotation.cast import launch
 from tests.campaigns.cast import add_outputs, make_campaign
 from tests.conftest import make_owner
@@ -192,6 +202,27 @@ def test_scores_of_a_campaign_have_the_errors_beside_them(
     assert len(marked.rater) == sum(row["kind"] != "degraded" for row in rows)
     assert {row["document"] for row in rows} == set(campaign.sources.values_list("document", flat=True))
     assert_download_has_what_was_analysed(owner_client, analysed(campaign), "rated_spans.csv")
+
+
+def test_attributes_of_raters_are_at_the_end_of_the_file_of_scores(
+    made: dict[str, Campaign], owner_client: Client
+) -> None:
+    campaign = Campaign.objects.get(pk=made["esa"].pk)
+    run = assert_attributes_are_at_the_end(owner_client, campaign, "rated_spans.csv")
+    assert_download_has_what_was_analysed(owner_client, run, "rated_spans.csv")
+
+
+def test_attributes_of_raters_are_at_the_end_of_the_file_of_errors_and_pools_are_compared(
+    mqm: Campaign, owner: User, owner_client: Client
+) -> None:
+    file = assert_attributes_are_at_the_end(owner_client, mqm, "mqm.tsv").ratings_file
+    # Names are random, and so is who has which pool: with a worker test all who count may have the same.
+    settings = replace(from_json(file.runs.get().settings), groups=("pool",), preset=NO_TEST)
+    run = finish(start_run(ratings_file=file, user=owner, settings=settings))
+    [pools] = run.report["questions"]["pools"]["groupings"]
+    assert pools["by"] == "pool" and {each["name"] for each in pools["pools"]} == {"crowd", "lab"}
+    reliability = reverse("analysis:campaign_reliability", args=[mqm.public_id])
+    assert "Pools of workers by pool" in owner_client.get(reliability, {"run": run.pk}).text
 
 
 def test_a_campaign_of_which_nobody_passed_says_so(mqm: Campaign) -> None:
