@@ -187,7 +187,8 @@ def replicated_elsewhere(package: bytes, folder: Path) -> tuple[bytes, bytes]:
     """Do the same with an installation of evalsite in another place, in a process that knows nothing of this one."""
     installed, command = folder / "installed", unpacked(package, folder / "package")
     for app in INSTALLED:
-        shutil.copytree(ROOT / app, installed / app, ignore=shutil.ignore_patterns("__pycache__"))
+        # With what is compiled, but for what is being compiled now.
+        shutil.copytree(ROOT / app, installed / app, ignore=shutil.ignore_patterns("*.pyc.*"))
     shutil.copy2(ROOT / "manage.py", installed)
     done = subprocess.run(
         [sys.executable, str(installed / "manage.py"), *command],
