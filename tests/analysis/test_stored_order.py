@@ -27,6 +27,7 @@ from analysis.results.anonymity import anonymous_report, workers_of
 from analysis.results.compare import compare_results, comparison_sections
 from analysis.results.compare_several import DatedResult, several_sections
 from analysis.results.exports import LIGHT, table_files, to_latex, to_text
+from analysis.results.figures import fonts_for
 from analysis.results.paper.texts import paper_texts
 from analysis.results.reading import completed, printed, read_result
 from analysis.results.replication import compare_runs
@@ -50,6 +51,7 @@ FIRST = {
     "spans": 1.0,
 }
 """Differences of systems, as each method says them."""
+SVG = {"svg.hashsalt": "the same", "svg.fonttype": "none"}
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -74,9 +76,9 @@ def everything(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def drawn(report: dict[str, Any]) -> dict[str, bytes]:
-    """Return every figure as it is drawn, but without a layout: it takes most of the time."""
+    """Return every figure as it is drawn, but without a layout and with texts as such: these take most of the time."""
     figures = [figure for section in sections_of(report) for figure in section.figures]
-    with rc_context({"svg.hashsalt": "the same"}):
+    with fonts_for(json.dumps(report, ensure_ascii=False)), rc_context(SVG):
         return {figure.name: _as_svg(figure.draw(LIGHT)) for figure in figures}
 
 
