@@ -24,10 +24,11 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.rate_limits import count_use
 from tests.annotation.open_campaigns import open_campaign, places_left, rate_items
 from tests.annotation.worker_pages import answers, form_of, personal_query, url, welcome_url
+from tests.databases import on_both, on_sqlite
 from tests.lib.test_rate_limits import redis_cache
 from tests.services import free_port
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases("sqlite", "postgresql")]
+pytestmark = [pytest.mark.django_db, on_both]
 State = Assignment.State
 ATTACKER, HONEST, LAB = "192.0.2.66", "198.51.100.7", "203.0.113.30"
 N_RATERS = 30
@@ -94,6 +95,8 @@ def test_after_many_posts_that_rate_nothing_an_honest_visitor_gets_a_hit(
     assert held.count() == n_held - 1
 
 
+# Those that follow go the same way more often, one request at a time.
+@on_sqlite
 def test_of_a_single_place_too(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=1)
     for _ in range(N_POSTS):
@@ -101,6 +104,7 @@ def test_of_a_single_place_too(owner: User, client: Client) -> None:
     assert arrive(client, campaign).status_code == 303
 
 
+@on_sqlite
 def test_every_honest_visitor_gets_a_hit_while_the_attack_goes_on(owner: User, client: Client) -> None:
     campaign = open_campaign(owner, n_hits=6)
     for k in range(6):
@@ -113,6 +117,7 @@ def test_every_honest_visitor_gets_a_hit_while_the_attack_goes_on(owner: User, c
     assert campaign.status == Campaign.Status.CLOSED
 
 
+@on_sqlite
 def test_thirty_raters_behind_one_address_all_work(owner: User, client: Client) -> None:
     """As many as may come: a cap of workers counts each once, and keeps none of them from a second HIT."""
     capped = {"access": "open", "max_workers": N_RATERS}
