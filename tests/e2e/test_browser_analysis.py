@@ -4,7 +4,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import started_by
@@ -42,6 +41,14 @@ def as_printed(rows: dict[str, list[float]], decimals: int) -> dict[str, list[st
     return {system: [str(row[0]), *(f"{x:.{decimals}f}" for x in row[1:])] for system, row in rows.items()}
 
 
+def fits_a_phone(page: Page) -> bool:
+    """Tell whether a page, as it is, scrolls up and down alone on a phone."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    width = page.evaluate("document.documentElement.scrollWidth")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    return width == 360
+
+
 def test_browser_every_printed_digit_is_on_the_page(tab: Page, dialogues: str, shared_data: Path) -> None:
     tab.goto(dialogues)
 
@@ -51,6 +58,7 @@ def test_browser_every_printed_digit_is_on_the_page(tab: Page, dialogues: str, s
     raw = published(shared_data, "table_A2_free_run1_raw")
     assert read_table(tab, "Raw means", "Overall") == as_printed(raw, 2)
     expect(tab.locator(".stat", has_text="Workers passed")).to_contain_text("173 of 248")
+    assert fits_a_phone(tab)
 
 
 def test_browser_heatmap_of_one_criterion(tab: Page, dialogues: str) -> None:
@@ -68,14 +76,19 @@ def test_browser_heatmap_of_one_criterion(tab: Page, dialogues: str) -> None:
         assert row.count("") == 1
     expect(tab.locator("table.heatmap caption").last).to_contain_text("fluent")
     expect(tab.locator(".finding-line")).to_contain_text("of 45 pairs of systems differ")
+    assert fits_a_phone(tab)
 
 
 def test_browser_workers_are_filtered(tab: Page, dialogues: str) -> None:
     tab.goto(dialogues + "workers/")
+    tab.locator("summary", has_text="Exclude").first.click()
+    assert fits_a_phone(tab)
     tab.get_by_label("Verdict").select_option("failed")
     tab.wait_for_url("**state=failed**")
     expect(tab.locator("caption").last).to_contain_text("75 workers")
     assert set(tab.locator("tbody .badge").all_inner_texts()) == {"failed"}
+    tab.locator("summary", has_text="Exclude").first.click()
+    assert fits_a_phone(tab)
 
     tab.get_by_label("Verdict").select_option("")
     tab.wait_for_url("**state=&**")
@@ -138,22 +151,12 @@ def test_browser_figures_follow_the_theme(tab: Page, dialogues: str) -> None:
         wait_until(drawn, 20, f"the {scheme} figure is drawn")
 
 
-@pytest.mark.parametrize(
-    "page", ["", "pairs/", "workers/", "workers/?state=failed", "downloads/", "protocol", "columns", "file"]
-)
-def test_browser_no_page_scrolls_sideways_on_a_phone(tab: Page, dialogues: str, page: str) -> None:
-    tab.set_viewport_size({"width": 360, "height": 740})
-    try:
-        if page in ("protocol", "columns", "file"):
-            tab.goto(dialogues)
-            tab.goto(tab.locator(".crumb a").last.get_attribute("href") + ("" if page == "file" else f"{page}/"))
-        else:
-            tab.goto(dialogues + page)
-        if page.startswith("workers"):
-            tab.locator("summary", has_text="Exclude").first.click()
-        assert tab.evaluate("document.documentElement.scrollWidth") == 360
-    finally:
-        tab.set_viewport_size({"width": 1440, "height": 900})
+def test_browser_no_other_page_scrolls_sideways_on_a_phone(tab: Page, dialogues: str) -> None:
+    tab.goto(dialogues)
+    file = tab.locator(".crumb a").last.get_attribute("href")
+    for page in (f"{dialogues}downloads/", f"{file}protocol/", f"{file}columns/", file):
+        tab.goto(page)
+        assert fits_a_phone(tab), page
 
 
 def test_browser_a_file_that_is_no_table_is_refused_in_place(signed_in: Page, tmp_path: Path) -> None:

@@ -9,8 +9,12 @@ from typing import Any
 from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from annotation.access.tokens import token_of
+from annotation.chat.replies import fetch_reply_of
+from annotation.chat.services import end_conversations, keep_input, open_conversations
 from annotation.models import Assignment, Turn
+from annotation.pages.questions import AnswerKey
 from annotation.services.assignments import start_assignment
+from annotation.services.ratings import save_page
 from campaigns.contracts.chat import ChatRules
 from campaigns.models import Campaign, Chatbot
 from evalsite.accounts.models import User
@@ -56,6 +60,22 @@ def open_hit(page: Page, address: str, campaign: Campaign, complaints: Complaint
     complaints.watch(page)
     page.goto(f"{address}/rate/{token_of(assignment)}/")
     return page
+
+
+def have_chat(assignment: Assignment, position: int, *texts: str) -> None:
+    """Have a chat that does not end yet, by the services that the pages call."""
+    here = {"assignment_id": assignment.pk, "position": position}
+    open_conversations(**here, topic="the sea", opinion="ambivalent")
+    for number, text in enumerate(texts):
+        fetch_reply_of(keep_input(**here, number=2 * number + 1, text=text)[0])
+
+
+def chat_and_rate(assignment: Assignment, position: int) -> None:
+    """Have a chat and rate it, by the services that the pages call."""
+    here = {"assignment_id": assignment.pk, "position": position}
+    have_chat(assignment, position, "Hello", "Bye")
+    end_conversations(**here)
+    save_page(**here, answers={AnswerKey(criterion.pk): ["50"] for criterion in assignment.campaign.criteria.all()})
 
 
 def choose_topic(pane: Pane, topic: str = "the sea") -> None:

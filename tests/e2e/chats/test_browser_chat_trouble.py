@@ -7,12 +7,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from annotation.chat.replies import fetch_reply_of
-from annotation.chat.services import end_conversations, keep_input, open_conversations
-from annotation.models import Assignment, Conversation, Event, PlaceFreed, Response
-from annotation.pages.questions import AnswerKey
+from annotation.chat.services import open_conversations
+from annotation.models import Conversation, Event, PlaceFreed, Response
 from annotation.services.assignments import expire_leases, release_assignment, start_assignment
-from annotation.services.ratings import save_page
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign, Chatbot
 from tests.annotation.chat import bots
@@ -23,15 +20,16 @@ from tests.e2e.chats.chatting import (
     Complaints,
     begin,
     box,
+    chat_and_rate,
     end,
     heading,
     notice,
     open_hit,
-    rate,
     said,
     say,
     script_is_there,
     stored,
+    take_hit,
 )
 from tests.services import wait_until
 
@@ -280,30 +278,24 @@ def test_browser_a_chatbot_that_failed_is_asked_again(chat: Page) -> None:
 def test_browser_a_hit_with_a_dead_chatbot_is_finished(
     page: Page, live_server: Any, campaign: Campaign, complaints: Complaints
 ) -> None:
-    """The first three of its chats in the browser."""
-    hit = open_hit(page, live_server.url, campaign, complaints)
-    assignment = Assignment.objects.get()
+    """The chat with it in the browser."""
+    assignment = take_hit(campaign)
     dead = assignment.hit.items.get(position=2).output.system
     Chatbot.objects.filter(system=dead).update(connector="telepathy")
-    for position in range(1, 4):
-        expect(heading(hit)).to_have_text(f"Chat {position} of 6")
-        begin(hit)
-        if position == 2:
-            box(hit).fill("Anybody there?")
-            box(hit).press("Enter")
-            expect(notice(hit)).to_contain_text("no reply")
-            hit.get_by_role("button", name="Try again").click()
-            expect(notice(hit)).to_contain_text("no reply")
-            hit.reload()
-            expect(notice(hit)).to_contain_text("no reply")
-            hit.get_by_role("button", name="Continue without this chatbot").click()
-            continue
-        for text in ("Hello", "Bye"):
-            say(hit, text)
-        end(hit)
-        rate(hit)
-    expect(heading(hit)).to_have_text("Chat 4 of 6")
-    for position in range(4, 7):
+    chat_and_rate(assignment, 1)
+    hit = open_hit(page, live_server.url, campaign, complaints)
+    expect(heading(hit)).to_have_text("Chat 2 of 6")
+    begin(hit)
+    box(hit).fill("Anybody there?")
+    box(hit).press("Enter")
+    expect(notice(hit)).to_contain_text("no reply")
+    hit.get_by_role("button", name="Try again").click()
+    expect(notice(hit)).to_contain_text("no reply")
+    hit.reload()
+    expect(notice(hit)).to_contain_text("no reply")
+    hit.get_by_role("button", name="Continue without this chatbot").click()
+    expect(heading(hit)).to_have_text("Chat 3 of 6")
+    for position in range(3, 7):
         chat_and_rate(assignment, position)
     hit.reload()
     hit.get_by_role("button", name="Finish").click()
@@ -311,13 +303,3 @@ def test_browser_a_hit_with_a_dead_chatbot_is_finished(
     assert Response.objects.values("item").distinct().count() == 5
     assert Event.objects.filter(kind=Event.Kind.SKIPPED).count() == 1
     assert "Anybody there?" in stored()
-
-
-def chat_and_rate(assignment: Assignment, position: int) -> None:
-    """Have a chat and rate it, by the services that the pages call."""
-    here = {"assignment_id": assignment.pk, "position": position}
-    open_conversations(**here, topic="the sea", opinion="like")
-    for number, text in ((1, "Hello"), (3, "Bye")):
-        fetch_reply_of(keep_input(**here, number=number, text=text)[0])
-    end_conversations(**here)
-    save_page(**here, answers={AnswerKey(criterion.pk): ["50"] for criterion in assignment.campaign.criteria.all()})
