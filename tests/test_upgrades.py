@@ -59,13 +59,23 @@ print(len(runs), Response.objects.count())
 HAS_KERNELS_OF_BEFORE = float(np.linalg.norm(np.cbrt(np.arange(1.0, 1001)))).hex() == "0x1.ea19f6a185479p+7"
 
 
-def manage(data: Path, *command: str, script: str = "") -> str:
-    """Return what a command prints in the installation of this folder."""
+def run(data: Path, script: str, *commands: tuple[str, ...]) -> str:
+    """Run commands and then a script in one process, in the installation of this folder; return the last line printed.
+
+    Each process reads all modules, which takes longer than most commands.
+    """
+    calls = [f"call_command(*{command!r}, verbosity=0, stdout=StringIO())" for command in commands]
+    imports = ("from io import StringIO", "from django.core.management import call_command")
+    code = "\n".join([*imports, *calls, script])
     environment = os.environ | {"EVALSITE_DATA": str(data), "DJANGO_SETTINGS_MODULE": "evalsite.settings"}
     for name in ("DATABASE_URL", "SECRET_KEY"):  # those of the installation itself are meant
         environment.pop(name, None)
     done = subprocess.run(
-        [sys.executable, "manage.py", *command], cwd=ROOT, env=environment, input=script, capture_output=True, text=True
+        [sys.executable, "manage.py", "shell", "--no-imports", "-c", code],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
@@ -73,8 +83,7 @@ def manage(data: Path, *command: str, script: str = "") -> str:
 
 def restored(backup: Path, folder: Path) -> Path:
     """Return an installation with what a release had, as its backup is restored; its stored results can be read."""
-    manage(folder, "restore", str(backup), "--verbosity=0")
-    n_results, n_responses = map(int, manage(folder, "shell", "--verbosity=0", "-c", READ).split())
+    n_results, n_responses = map(int, run(folder, READ, ("restore", str(backup))).split())
     assert n_results > 0 and n_responses > 0
     return folder
 
@@ -125,8 +134,7 @@ def before_response_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_results_of_ratings_that_became_responses_are_the_same_bytes(before_response_kinds: Path) -> None:
-    manage(before_response_kinds, "migrate", "--verbosity=0")
-    printed = manage(before_response_kinds, "shell", "--verbosity=0", "-c", ANALYSE)
+    printed = run(before_response_kinds, ANALYSE, ("migrate",))
     folder, n_responses, kinds = printed.split(maxsplit=2)
     assert (int(n_responses), kinds) == (2891, "[('slider', 'output')]")
     found = before_response_kinds / "media" / folder
@@ -147,8 +155,7 @@ def test_results_of_ratings_that_became_responses_are_the_same_bytes(before_resp
 
 
 def test_what_it_became_is_restored_from_its_backup(before_response_kinds: Path, tmp_path: Path) -> None:
-    manage(before_response_kinds, "migrate", "--verbosity=0")
-    manage(before_response_kinds, "backup", str(tmp_path / "v.zip"))
+    run(before_response_kinds, "", ("migrate",), ("backup", str(tmp_path / "v.zip")))
     assert (restored(tmp_path / "v.zip", tmp_path / "restored") / "db.sqlite3").exists()
 
 
