@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 from django.test import override_settings
 from django.test.testcases import LiveServerThread
-from playwright.sync_api import Browser, Locator, Page, Response, expect
+from playwright.sync_api import Browser, Locator, Page, Response, StorageState, expect
 
 from campaigns.platforms.link.plugin import Link
 from tests.jobs.processes import EMAIL, PASSWORD, Site
@@ -83,11 +83,26 @@ def sign_in(page: Page) -> Page:
     return page
 
 
+@pytest.fixture(scope="session")
+def researchers_cookies(browser: Browser, address: str) -> StorageState:
+    """What a browser keeps of the researcher, who signs in by the form once: it takes long to check a password."""
+    context = browser.new_context(base_url=address)
+    sign_in(context.new_page())
+    kept = context.storage_state()
+    context.close()
+    return kept
+
+
 @pytest.fixture(scope="module")
-def signed_in(browser: Browser, address: str) -> Iterator[Page]:
-    """One tab in which the researcher signed in; its tests fail if a script or a policy does."""
-    context = browser.new_context(base_url=address, viewport={"width": 1440, "height": 900})
-    yield sign_in(context.new_page())
+def signed_in(browser: Browser, address: str, researchers_cookies: StorageState) -> Iterator[Page]:
+    """One tab of the researcher, who is signed in; its tests fail if a script or a policy does."""
+    context = browser.new_context(
+        base_url=address, viewport={"width": 1440, "height": 900}, storage_state=researchers_cookies
+    )
+    page = context.new_page()
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
+    yield page
     context.close()
 
 
