@@ -5,6 +5,7 @@ meet those of other people, so the wheel's modules import `evalsite.campaigns`. 
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from setuptools.command.build_py import build_py
 APPS = ("campaigns", "annotation", "analysis", "crowd", "api", "desk", "simulators")  # as in evalsite/lib/folders.py
 # evalsite/lib/folders.py finds them there, or beside the packages in a checkout.
 FILES = ("templates", "static", "docs", "examples")
+_IMPORTS = re.compile(rb"\b(?:from|import)\b.*\b(?:%s)\b" % "|".join(APPS).encode())
 NOT_SHIPPED = ["**/__pycache__/*", "**/*.pyc"]
 
 
 def import_from_package(source: bytes) -> bytes:
     """Return a module whose imports of apps are from `evalsite`."""
+    if not _IMPORTS.search(source):  # reading them takes most of a build
+        return source
     lines = source.splitlines(keepends=True)
     places = set()
     imported = set()  # apps that the module knows by their own name
@@ -30,9 +34,9 @@ def import_from_package(source: bytes) -> bytes:
             for alias in filter(lambda alias: _app_of(alias.name), node.names):
                 places.add((alias.lineno, alias.col_offset))
                 imported |= {_app_of(alias.name)} if alias.asname is None else set()
-    places |= {
-        (node.lineno, node.col_offset) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in imported
-    }
+    if imported:
+        names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in imported)
+        places |= {(node.lineno, node.col_offset) for node in names}
     for line, column in sorted(places, reverse=True):
         lines[line - 1] = lines[line - 1][:column] + b"evalsite." + lines[line - 1][column:]
     return b"".join(lines)
