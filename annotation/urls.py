@@ -8,7 +8,8 @@ from annotation.views import erasing, monitoring, preview, protection, raters, r
 
 rate = (
     [
-        # An item's images lie beside it: its page names them by relative addresses.
+        # An item's images lie beside it: its page names them by relative addresses. Their ending is not always their
+        # format, which depends on the scale and is in the header.
         path("<str:token>/<str:name>.webp", worker.image, name="image"),
         path("c/<uuid:public_id>/", worker.welcome, name="welcome"),
         path("<str:token>/", worker.hit, name="hit"),

@@ -93,7 +93,7 @@ def measure(n_characters: int, n_texts: int) -> dict[str, float]:
             ours.append(seconds)
             floor.append(floor_seconds)
             ratios.append(seconds / floor_seconds)
-            sizes.append(len(rendered.webp))
+            sizes.append(len(rendered.content))
             floor_sizes.append(len(png))
     result = {
         "seconds": statistics.median(ours),

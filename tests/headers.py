@@ -57,7 +57,7 @@ def _policy_faults(response: HttpResponseBase, *, is_for_workers: bool, origin: 
     policy = policy_of(response)
     if policy.get("default-src") != set():
         yield "default-src is not 'none'"
-    is_image = response.headers.get("Content-Type") == "image/webp"
+    is_image = response.headers.get("Content-Type") in ("image/webp", "image/png")
     asked = {"default-src"} if is_for_workers and is_image else {*_SOURCES} - _FALLBACK
     yield from (f"{name} is missing" for name in asked - policy.keys())
     kinds = [kind() for kind in platforms.all().values()] if is_for_workers else []

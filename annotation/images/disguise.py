@@ -17,7 +17,12 @@ loading are the caller's care.
 import struct
 from hashlib import shake_128
 
+from annotation.images.files import png_chunk
+
 N_PADDING_BYTES = 512
+# By its capitals a reader of PNG knows that it need not know it, and that it is our own.
+_PADDING = b"paDd"
+_LENGTH_OF_END = len(png_chunk(b"IEND"))
 # Each takes about 4 bytes. Even if half are on letters, those of two salts are never all at the same places.
 _N_SPECKLES = 16
 
@@ -31,7 +36,7 @@ def speckle(pixels: bytearray, salt: bytes, index: int) -> None:
             pixels[place] = index
 
 
-def pad(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
+def pad_webp(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
     """Return a lossless WebP file of this size with a chunk of random bytes, its length drawn from `salt` too.
 
     Without salt it stays as it is. More than the image's own chunk makes the file one of the extended format:
@@ -39,12 +44,21 @@ def pad(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
     """
     if not salt:
         return webp
-    stream = shake_128(b"padding" + salt).digest(2 + N_PADDING_BYTES)
-    n_bytes = int.from_bytes(stream[:2], "little") % (N_PADDING_BYTES + 1)
     width, height = (edge - 1 for edge in size)
     canvas = bytes(4) + width.to_bytes(3, "little") + height.to_bytes(3, "little")
-    chunks = _chunk(b"VP8X", canvas) + webp[12:] + _chunk(b"paDd", stream[2 : 2 + n_bytes])
+    chunks = _chunk(b"VP8X", canvas) + webp[12:] + _chunk(_PADDING, _padding(salt))
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
+
+
+def pad_png(png: bytes, salt: bytes) -> bytes:
+    """Return a PNG file with such a chunk before its last one; without salt it stays as it is."""
+    return png[:-_LENGTH_OF_END] + png_chunk(_PADDING, _padding(salt)) + png[-_LENGTH_OF_END:] if salt else png
+
+
+def _padding(salt: bytes) -> bytes:
+    stream = shake_128(b"padding" + salt).digest(2 + N_PADDING_BYTES)
+    n_bytes = int.from_bytes(stream[:2], "little") % (N_PADDING_BYTES + 1)
+    return stream[2 : 2 + n_bytes]
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

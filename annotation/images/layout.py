@@ -294,17 +294,26 @@ def _make_runs(clusters: Sequence[Cluster], levels: Sequence[int], highlights: S
     start = 0
     while start < len(clusters):
         font, level = clusters[start].font, levels[start]
-        pieces: list[str] = []
-        marked: list[tuple[int, int]] = []
-        length, end = 0, start
+        end = start + 1
         while end < len(clusters) and clusters[end].font == font and levels[end] == level:
-            drawn = clusters[end].drawn if font is not None else " "
-            if any(first < clusters[end].end and clusters[end].start < last for first, last in highlights):
-                joins = marked and marked[-1][1] == length
-                marked.append((marked.pop()[0] if joins else length, length + len(drawn)))
-            pieces.append(drawn)
-            length, end = length + len(drawn), end + 1
-        runs.append(Run("".join(pieces), font, bool(level % 2), tuple(marked)))
+            end += 1
+        pieces = [cluster.drawn if font is not None else " " for cluster in clusters[start:end]]
+        marked = _find_marked(clusters[start:end], pieces, highlights) if highlights else ()
+        runs.append(Run("".join(pieces), font, bool(level % 2), marked))
         run_levels.append(level)
         start = end
     return bidi.reorder(runs, run_levels)
+
+
+def _find_marked(
+    clusters: Sequence[Cluster], pieces: Sequence[str], highlights: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return the stretches of a run's text that are highlighted; `pieces` are what is drawn of each cluster."""
+    marked: list[tuple[int, int]] = []
+    length = 0
+    for cluster, drawn in zip(clusters, pieces, strict=True):
+        if any(first < cluster.end and cluster.start < last for first, last in highlights):
+            joins = marked and marked[-1][1] == length
+            marked.append((marked.pop()[0] if joins else length, length + len(drawn)))
+        length += len(drawn)
+    return tuple(marked)

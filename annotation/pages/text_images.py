@@ -178,8 +178,8 @@ def find_image(items: Iterable[ShownItem], campaign: Campaign, stem_of: Stem, na
     return (part, variant) if part and variant else None
 
 
-def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
-    """Return the image as WebP; another `secret` gives other bytes of the same look."""
+def draw(part: Part, variant: Variant, *, secret: str = "") -> tuple[bytes, str]:
+    """Return the image and its type; another `secret` gives other bytes of the same look."""
     salt = keyed_hash(IMAGE_BYTES, f"{secret} {variant}").digest() if secret else b""
     themes = _CHATBOTS_THEMES if part.speaker == "chatbot" else THEMES
     image = render(
@@ -193,4 +193,4 @@ def draw(part: Part, variant: Variant, *, secret: str = "") -> bytes:
         place=part.place,
         is_wide=variant.is_wide,
     )
-    return image.webp
+    return image.content, image.content_type

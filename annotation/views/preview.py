@@ -112,12 +112,12 @@ def preview_image(request: SignedInRequest, campaign: Campaign, hit: int, positi
     """Send an image of an item."""
     items = get_preview_page(campaign, hit, position).page.items
     if found := find_image(items, campaign, stem_of, name):
-        response = HttpResponse(draw(*found), content_type="image/webp")
+        content, content_type = draw(*found)
     elif file := find_file(items, campaign, stem_of, name):
         content, content_type = send_file(campaign, *file, secret="preview")
-        response = HttpResponse(content, content_type=content_type)
     else:
         raise Http404("There is no such image.")
+    response = HttpResponse(content, content_type=content_type)
     response["Cache-Control"] = "private, no-cache"
     return response
 

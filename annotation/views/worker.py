@@ -221,7 +221,7 @@ def image(request: HttpRequest, token: str, name: str) -> HttpResponse:
     found = find_image(items, assignment.campaign, stem_of, name)
     if found and not assignment.is_accessible:
         part, variant = found
-        content, content_type = draw(part, variant, secret=f"{assignment.pk} {part.key}"), "image/webp"
+        content, content_type = draw(part, variant, secret=f"{assignment.pk} {part.key}")
     elif file := find_file(items, assignment.campaign, stem_of, name):
         block, width = file
         try:

@@ -182,14 +182,15 @@ class ImageForm(forms.Form):
 class PreviewImage(Resource):
     """An image of a text, or a picture."""
 
-    @operation(Scope.READ, filters=ImageForm, media_type="image/webp")
+    @operation(Scope.READ, filters=ImageForm, media_type=("image/webp", "image/png"))
     def get(self, request: ApiRequest, campaign: Campaign, number: int, position: int, name: str) -> HttpResponse:
-        """Send the image as WebP, as a worker's page has it."""
+        """Send the image as WebP or, with one pixel for each CSS pixel, as PNG, as a worker's page has it."""
         wanted = cleaned(ImageForm(request.query_params))
         variant = Variant(wanted["width"] or WIDTHS[0][0], wanted["theme"] or "light", wanted["scale"] or 1)
         item = get_preview_item(campaign, number, position)
         if found := find_image([item], campaign, stem_of, name + LETTERS[variant]):
-            return HttpResponse(draw(*found), content_type="image/webp")
+            content, content_type = draw(*found)
+            return HttpResponse(content, content_type=content_type)
         if file := find_file([item], campaign, stem_of, f"{name}a"):
             block, _ = file
             content, content_type = send_file(campaign, block, variant.width * variant.scale, secret="preview")

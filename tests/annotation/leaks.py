@@ -27,6 +27,7 @@ from annotation.queries import criteria_of, pages_of, replies_to_rate
 from annotation.services.assignments import start_assignment
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, HitItem
+from tests.annotation.images.pixels import CHUNKS, chunks_of
 from tests.campaigns.cast import SYSTEMS
 
 NAME = re.compile(r"[0-9a-f]{24}[a-z]")
@@ -197,17 +198,7 @@ def check_words(walks: list[Walk], campaign: Campaign) -> None:
         for text in (each.html, str(each.headers), str(each.image_headers), *each.names):
             assert not pattern.search(text), pattern.search(text)
         for webp in each.webp.values():
-            assert _chunks(webp) in ([b"VP8X", b"VP8L", b"paDd"], [b"VP8X", b"VP8 ", b"paDd"])
-
-
-def _chunks(webp: bytes) -> list[bytes]:
-    """Return the names of a WebP file's chunks in order."""
-    found, place = [], 12
-    while place < len(webp):
-        found.append(webp[place : place + 4])
-        length = int.from_bytes(webp[place + 4 : place + 8], "little")
-        place += 8 + length + length % 2
-    return found
+            assert chunks_of(webp) in CHUNKS
 
 
 def check_names(walks: list[Walk], is_source_shared: bool) -> None:
@@ -246,7 +237,7 @@ def check_sizes(walks: list[Walk]) -> None:
     for one in walks:
         for each in one.served:
             for item, image in each.rated:
-                plain = text_images.draw(text_images.Part("", item.text), text_images.VARIANTS["a"])
+                plain, _ = text_images.draw(text_images.Part("", item.text), text_images.VARIANTS["a"])
                 extra[Kind(item.kind)].append(len(image) - len(plain))
         alike += [abs(len(copy) - len(twin)) for item, copy, twin in one.twins() if item.kind == Kind.REPEAT]
     assert kruskal(*(sizes for sizes in extra.values() if sizes)).pvalue > ALPHA

@@ -154,7 +154,8 @@ def _files_of_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         place = re.match(r"item (\d+) ", part.key)
         copies = HitItem.objects.filter(text=part.text).exclude(kind=Kind.ORDINARY)
         is_copy = place is not None and copies.filter(position=int(place[1])).exists()
-        return honest(part, variant, secret=secret) + bytes(4000 * is_copy)
+        content, content_type = honest(part, variant, secret=secret)
+        return content + bytes(4000 * is_copy), content_type
 
     monkeypatch.setattr(worker, "draw", leaking)
 

@@ -58,7 +58,7 @@ def test_an_item_as_a_worker_sees_it(owner: User, owner_client: Client) -> None:
     assert page.text.count("data-name=") == 1
     assert '<form method="get"' in page.text
     image = owner_client.get(image_url(page, url))
-    assert (image.status_code, image["Content-Type"]) == (200, "image/webp")
+    assert (image.status_code, image["Content-Type"]) == (200, "image/png")
 
 
 def test_before_there_are_hits_the_first_outputs_show(owner: User, owner_client: Client) -> None:

@@ -187,7 +187,7 @@ def test_what_the_chatbot_says_stands_on_the_ground_of_its_bubble() -> None:
     for speaker, themes in grounds.items():
         for variant in VARIANTS.values():
             part = Part("k", "Hello", speaker=speaker)
-            image = Image.open(io.BytesIO(draw(part, variant))).convert("RGB")
+            image = Image.open(io.BytesIO(draw(part, variant)[0])).convert("RGB")
             wanted = themes[variant.theme]
             if not isinstance(wanted, tuple):
                 wanted = tuple(bytes.fromhex(wanted.background[1:]))

@@ -61,7 +61,7 @@ def test_images_are_those_of_the_page(script: Client, campaign: Campaign) -> Non
     build(campaign, 1)
     address = _preview(script, campaign).json()["items"][0]["texts"][-1]["images"][0]
     wide = script.get(address)
-    assert wide["Content-Type"] == "image/webp"
+    assert wide["Content-Type"] == "image/png"
     narrow = Image.open(io.BytesIO(script.get(f"{address}?width=328&theme=dark&scale=2").content))
     assert (Image.open(io.BytesIO(wide.content)).width, narrow.width) == (720, 656)
     refused = script.get(f"{address}?width=99")

@@ -71,7 +71,9 @@ def test_browser_an_item_is_few_bytes_and_what_can_wait_comes_after_it(
     context.close()
 
 
-def n_padding(webp: bytes) -> int:
+def n_padding(image: bytes) -> int:
     """Return how many bytes were drawn to hide what an image shows: a different number in each, counted as the mean."""
-    start = webp.rindex(b"paDd") + len(b"paDd")
-    return int.from_bytes(webp[start : start + 4], "little")
+    start = image.rindex(b"paDd")
+    if image.startswith(b"RIFF"):
+        return int.from_bytes(image[start + 4 : start + 8], "little")
+    return int.from_bytes(image[start - 4 : start], "big")

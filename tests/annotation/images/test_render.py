@@ -119,13 +119,13 @@ def test_the_highlight_begins_and_ends_with_its_text():
 
 
 def test_a_highlight_out_of_the_text_or_empty_shows_nothing():
-    assert render("text", highlights=[(2, 2), (50, 60)]).webp == render("text").webp
+    assert render("text", highlights=[(2, 2), (50, 60)]).content == render("text").content
 
 
 def test_the_same_arguments_give_the_same_bytes_and_the_dark_theme_others():
     text = " ".join(SAMPLES.values())
-    assert render(text).webp == render(text).webp
-    assert render(text, salt=b"one").webp == render(text, salt=b"one").webp
+    assert render(text).content == render(text).content
+    assert render(text, salt=b"one").content == render(text, salt=b"one").content
     dark = decode(render(text, theme=DARK))
     assert dark.getpixel((0, 0)) == tuple(bytes.fromhex(DARK.background[1:]))
 
@@ -140,13 +140,13 @@ def test_an_empty_text_is_one_empty_line():
     for text in ("", " ", "\n", "\x00"):
         rendered = render(text, width_px=320)
         assert ink_box(decode(rendered)) is None
-        assert rendered.height < 50 and len(rendered.webp) < 1000
+        assert rendered.height < 50 and len(rendered.content) < 1000
 
 
 def test_control_characters_change_nothing():
     for text in ("a\x00b\x1b\u202ec\ufeff", "ab\x00c"):
-        assert render(text).webp == render("abc").webp
-    assert render("e\x00\u0301").webp == render("e\u0301").webp
+        assert render(text).content == render("abc").content
+    assert render("e\x00\u0301").content == render("e\u0301").content
     assert render("e\x00\u0301\u00ad").missing == {}
 
 
