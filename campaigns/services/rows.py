@@ -34,11 +34,8 @@ def insert_few(model: type[models.Model], columns: tuple[str, ...], rows: Sequen
     A saved page waits for it. Columns that are left out have the defaults of the database, not of the model.
     """
     fields, statement = _insert_statement(model, columns, len(rows))
-    values = [
-        field.get_db_prep_save(value, connection) for row in rows for field, value in zip(fields, row, strict=True)
-    ]
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(statement, [value for row in rows for value in _stored(fields, row)])
 
 
 def update_one(model: type[models.Model], changes: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
@@ -47,10 +44,19 @@ def update_one(model: type[models.Model], changes: Mapping[str, Any], expected: 
     `update` makes its statement anew each time, which takes longer than the database does.
     """
     columns, statement = _update_statement(model, tuple(changes), tuple(expected))
-    values = zip(columns, (*changes.values(), *expected.values()), strict=True)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [field.get_db_prep_save(value, connection) for field, value in values])
+        cursor.execute(statement, _stored(columns, (*changes.values(), *expected.values())))
         return cursor.rowcount == 1
+
+
+def _stored(fields: Iterable["models.Field[Any, Any]"], values: Sequence[Any]) -> list[Any]:
+    """Return values as the database takes them: whole numbers and texts as they are, which are most."""
+    return [
+        value
+        if type(value) in (int, str) and not isinstance(field, models.JSONField)
+        else field.get_db_prep_save(value, connection)
+        for field, value in zip(fields, values, strict=True)
+    ]
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,11 @@
 """Queries whose SQL is made once: for requests that are so short that making it takes longer than the database does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from django.db import connection, models
+from django.db.models.base import ModelState
 
 M = TypeVar("M", bound=models.Model)
 
@@ -84,9 +85,21 @@ def _make_object(statement: _Statement, row: list[Any]) -> Any:
             row[place] = convert(row[place], column, connection)
     made: Any = None
     for part in statement.parts:
-        each = part.model.from_db(connection.alias, part.fields, row[part.first : part.end])
+        each = _new(part.model, zip(part.fields, row[part.first : part.end], strict=True))
         if part.set_on:
             part.set_on(made, each)
         else:
             made = each
+    return made
+
+
+def _new(model: type[models.Model], values: Iterable[tuple[str, Any]]) -> Any:
+    """Return a stored object with these values, as `from_db` does in four times the time; the others are deferred.
+
+    No signal is sent, and no `__init__` or `from_db` of the model is called.
+    """
+    made: Any = model.__new__(model)
+    made.__dict__.update(values)
+    made._state = ModelState()
+    made._state.adding, made._state.db = False, connection.alias
     return made
