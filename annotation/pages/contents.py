@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import count, groupby
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -26,6 +27,7 @@ ANSWER, ABSTAINED = "answer_", "abstained_"
 # Characters of a source that is beside its output: more would be higher than most windows. And how much may be asked
 # below both; what is asked more is beside the texts, which are one below the other then.
 _LONGEST_BESIDE, _MOST_QUESTIONS_BELOW = 1_200, 2
+_FEW_QUESTIONS = 2
 
 
 class Run(NamedTuple):
@@ -110,6 +112,24 @@ class ShownTurn(NamedTuple):
     name: str = ""
 
 
+class Frame(NamedTuple):
+    """What a page of items shows around its texts and questions: the same for many. As in `ItemPage`."""
+
+    number: int
+    n_pages: int
+    n_questions: int
+    has_many_questions: bool
+    has_only_sliders: bool
+    needs_script: bool
+    asks_of_replies: bool
+    compares_chats: bool
+    has_turns: bool
+    is_beside: bool
+    is_revisable: bool
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class ItemPage:
     """A page to rate: what is shown and asked of all of it, and its outputs if there are several.
@@ -138,6 +158,25 @@ class ItemPage:
     files_ahead: Sequence[str] = ()
 
     @property
+    def frame(self) -> Frame:
+        """What is around its texts and questions."""
+        return Frame(
+            self.number,
+            self.n_pages,
+            self.n_questions,
+            len(self.questions) > _FEW_QUESTIONS,
+            self.has_only_sliders,
+            self.needs_script,
+            self.asks_of_replies,
+            self.compares_chats,
+            self.has_turns,
+            self.is_beside,
+            self.is_revisable,
+            tuple(self.styles),
+            tuple(self.scripts),
+        )
+
+    @cached_property
     def all_questions(self) -> list[Question]:
         """What is asked, of each output, of all of it, and of each reply."""
         of_outputs = (each for output in self.outputs for each in output.questions)
@@ -145,7 +184,7 @@ class ItemPage:
         of_turns = (each for section in self.sections for turn in section.turns for each in turn.questions)
         return [*of_outputs, *self.questions, *of_chat, *of_turns]
 
-    @property
+    @cached_property
     def asks_of_replies(self) -> bool:
         """Whether anything is asked of single replies of a chat."""
         return any(turn.questions for turn in self.turns)
@@ -169,7 +208,7 @@ class ItemPage:
         """How much is asked."""
         return len(self.all_questions)
 
-    @property
+    @cached_property
     def has_only_sliders(self) -> bool:
         """Whether all that is asked is to move sliders: words on the page say so."""
         may_abstain = any(each.asked.criterion.may_abstain for each in self.all_questions)
@@ -191,7 +230,7 @@ class ItemPage:
         """Whether a criterion cannot be answered without the page's script."""
         return any(kind.needs_script for kind in self.kinds)
 
-    @property
+    @cached_property
     def all_sections(self) -> list[Section]:
         """What is shown of all of it and of each output."""
         return [*self.sections, *(section for output in self.outputs for section in output.sections)]

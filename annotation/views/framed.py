@@ -1,14 +1,15 @@
 """How the worker pages are answered: without sign-in, session or cookie, in the frames of their platform only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import wraps
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
 import brotli
-from csp.constants import NONE, SELF
+from csp.constants import HEADER, NONE, SELF
+from csp.utils import build_policy
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest, SuspiciousOperation
@@ -27,9 +28,12 @@ from campaigns.contracts.platform import CrowdPlatform
 from campaigns.models import Campaign
 from campaigns.platforms import platforms
 from evalsite.lib.errors import DomainError
+from evalsite.lib.kept_pages import render_parts
 from evalsite.web import inline_script
 
 View = Callable[..., HttpResponse]
+Policy = tuple[tuple[str, tuple[str, ...]], ...]
+"""The directives of a Content Security Policy, and the sources of each."""
 # Runs before anything is drawn, so it is in the page itself.
 HEAD_SCRIPT = inline_script("js/rate_head.js")
 _RETRY_AFTER_S = 600
@@ -137,19 +141,28 @@ def page(
     campaign: Campaign | None = None,
     status: int = 200,
     may_fetch: bool = False,
+    parts: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Answer with a page that is not kept anywhere. A page of no known campaign may be framed by every platform.
+    """Answer with a page that no browser keeps. A page of no known campaign may be framed by every platform.
 
-    `may_fetch`: its script may talk to this site.
+    `may_fetch`: its script may talk to this site. `parts`: see `render_parts`.
     """
     context = {"head_script": HEAD_SCRIPT.code, "study": describe_study(campaign)} | describe_task(campaign) | context
-    response = HttpResponse(render_to_string(template, context), status=status)
+    html = render_to_string(template, context) if parts is None else render_parts(template, context, parts)
+    response = HttpResponse(html, status=status)
     return protect(response, campaign, may_fetch=may_fetch)
 
 
-def describe_study(campaign: Campaign | None) -> dict[str, str]:
-    """Return which study a page belongs to and whom to ask, as rate/study.html shows it."""
-    return {"name": campaign.study_name, "contact": campaign.contact} if campaign else {}
+class Study(NamedTuple):
+    """Which study a page belongs to, and whom to ask, as rate/study.html shows it."""
+
+    name: str = ""
+    contact: str = ""
+
+
+def describe_study(campaign: Campaign | None) -> Study:
+    """Return which study a page belongs to and whom to ask."""
+    return Study(campaign.study_name, campaign.contact) if campaign else Study()
 
 
 def describe_task(campaign: Campaign | None) -> dict[str, str]:
@@ -199,7 +212,7 @@ def data(content: dict[str, Any], campaign: Campaign, *, status: int = 200) -> H
 def protect(response: HttpResponse, campaign: Campaign | None, *, may_fetch: bool = False) -> HttpResponse:
     """Set the headers of a worker page."""
     known = [campaign.crowd_platform] if campaign else [platform() for platform in platforms.all().values()]
-    response._csp_replace = _policy(known, may_fetch)  # type: ignore[attr-defined]
+    response.worker_policy = _policy(known, may_fetch)  # type: ignore[attr-defined]
     response["Cache-Control"] = "no-store"
     response["Referrer-Policy"] = "no-referrer"  # the address is the worker's key to their work
     response["X-Robots-Tag"] = "noindex"
@@ -216,10 +229,19 @@ def _name_site(response: HttpResponse, request: HttpRequest) -> None:
     if settings.SITE_URL:
         site = urlsplit(settings.SITE_URL)
         origins.append(f"{site.scheme}://{site.netloc}")
-    policy: dict[str, list[str]] = getattr(response, "_csp_replace", {})
-    for directive, sources in policy.items():
-        if SELF in sources and directive != "frame-ancestors":  # of the pages around it, which have their origins
-            policy[directive] = list(dict.fromkeys([*sources, *origins]))
+    if policy := getattr(response, "worker_policy", None):
+        response.headers.setdefault(HEADER, _policy_header(policy, tuple(origins)))
+
+
+@lru_cache(maxsize=256)
+def _policy_header(policy: Policy, origins: tuple[str, ...]) -> str:
+    """Return a policy as text, kept: making it takes longer than reading the assignment does."""
+    named = {
+        # Of the pages around it, which have their origins, the frames are.
+        directive: [*sources, *origins] if SELF in sources and directive != "frame-ancestors" else [*sources]
+        for directive, sources in policy
+    }
+    return build_policy(replace={directive: list(dict.fromkeys(sources)) for directive, sources in named.items()})
 
 
 def _compress(response: HttpResponse, request: HttpRequest) -> None:
@@ -239,9 +261,9 @@ def _compress(response: HttpResponse, request: HttpRequest) -> None:
         response["Vary"] = "Accept-Encoding"
 
 
-def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[str]]:
+def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> Policy:
     """Return where a page may be framed and send its forms, and that it loads from here alone."""
-    return {
+    policy = {
         "default-src": [NONE],
         "script-src": [SELF, HEAD_SCRIPT.source],
         "style-src": [SELF],
@@ -252,3 +274,4 @@ def _policy(platforms: list[CrowdPlatform], may_fetch: bool) -> dict[str, list[s
         "form-action": [SELF, *(source for platform in platforms for source in platform.form_action)],
         "frame-ancestors": [SELF, *(source for platform in platforms for source in platform.frame_ancestors)],
     }
+    return tuple((directive, tuple(sources)) for directive, sources in policy.items())

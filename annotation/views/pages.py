@@ -14,12 +14,13 @@ from annotation.chat.queries import find_conversations, get_chat_page, get_openi
 from annotation.chat.services import LONGEST_TOPIC
 from annotation.forms import TELEMETRY
 from annotation.models import Assignment, Conversation, TopicChange
-from annotation.pages.contents import make_item_page
+from annotation.pages.contents import ANSWER, make_item_page
 from annotation.pages.questions import AnswerKey
 from annotation.pages.saved_answers import saved_answers
 from annotation.pages.text_images import stems_in
 from annotation.queries import ShownPage, count_pages, get_current_page
 from annotation.views.framed import page, stop_page
+from annotation.views.parts import Refused, parts_of
 from campaigns.contracts.platform import Place
 from campaigns.models import Campaign
 from evalsite.lib.kept_keys import UNSENT_ANSWERS, keyed_hash
@@ -72,19 +73,23 @@ def show_next(
         saved=saved_answers(assignment, shown.page, shown.criteria) if campaign.is_revisable else None,
         chat=said_on(conversations) if conversations else (),
     )
-    context = said | {
+    question = item.find(refused) if refused else None
+    context = {
+        "is_error": is_error,
         "is_live": campaign.is_live,
         "instructions": campaign.instructions,
-        "item": item,
-        "refused": item.find(refused) if refused else None,
-        "form": {"method": "post", "action": ""},
+        "item": item.frame,
+        "refused": Refused(question.number, f"{ANSWER}{refused.suffix}") if refused and question else None,
+        "method": "post",
         "telemetry": tuple(TELEMETRY),  # what the script fills in
+        "offers_text": campaign.can_choose_text and not assignment.is_accessible and item.has_pictures,
     }
-    if campaign.can_choose_text and not assignment.is_accessible and item.has_pictures:
-        context["text_form"] = {"method": "post", "action": url_of("text", assignment)}
+    parts = parts_of(item) | {name: str(said[name]) for name in ("notice", "return_url", "kept", "kept_part")}
+    if context["offers_text"]:
+        parts["text_url"] = url_of("text", assignment)
     if conversations:  # the page may have the address of the chat's form
-        context["form"] = {"method": "post", "action": url_of("hit", assignment)}
-    return page("rate/item.html", context, campaign=campaign, status=status)
+        parts["action"] = url_of("hit", assignment)
+    return page("rate/item.html", context, campaign=campaign, status=status, parts=parts)
 
 
 def _chat(

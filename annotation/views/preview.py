@@ -24,6 +24,7 @@ from annotation.queries import criteria_of
 from annotation.views.framed import HEAD_SCRIPT, describe_hit, describe_study, describe_task
 from annotation.views.monitoring import has_chats
 from annotation.views.pages import LONGEST_FEEDBACK, chat_context
+from annotation.views.parts import parts_of
 from campaigns.contracts.platform import Handover
 from campaigns.models import Campaign
 from campaigns.views.access import campaign_view
@@ -64,13 +65,13 @@ def preview_item(request: SignedInRequest, campaign: Campaign, hit: int, positio
     context = {
         "is_live": campaign.is_live,
         "instructions": campaign.instructions,
-        "item": page,
-        "form": {"method": "get", "action": next_url},
+        "item": page.frame,
+        "method": "get",
+        "action": next_url,
+        "offers_text": campaign.can_choose_text and not is_text,
         "preview": PreviewBar(campaign, hit, found),
     }
-    if campaign.can_choose_text and not is_text:
-        context["text_form"] = {"method": "get", "action": ""}
-    return _show(request, campaign, "rate/item.html", context)
+    return _show(request, campaign, "rate/item.html", context | parts_of(page))
 
 
 def _begin_url(campaign: Campaign, hit: int, position: int) -> str:
