@@ -8,9 +8,8 @@ from annotation.views import erasing, monitoring, preview, protection, raters, r
 
 rate = (
     [
-        # An item's images lie beside it: its page names them by relative addresses. Their ending is not always their
-        # format, which depends on the scale and is in the header.
-        path("<str:token>/<str:name>.webp", worker.image, name="image"),
+        # An item's images lie beside it: its page names them by relative addresses.
+        path("<str:token>/<str:name>.img", worker.image, name="image"),
         path("c/<uuid:public_id>/", worker.welcome, name="welcome"),
         path("<str:token>/", worker.hit, name="hit"),
         path("<str:token>/feedback/", worker.feedback, name="feedback"),
@@ -60,7 +59,7 @@ monitoring_pages = (
         path(f"{_PREVIEW}<int:hit>/<int:position>/", preview.preview_item, name="preview_item"),
         path(f"{_PREVIEW}<int:hit>/<int:position>/topic/", preview.preview_topic, name="preview_topic"),
         path(f"{_PREVIEW}<int:hit>/<int:position>/chat/", preview.preview_chat, name="preview_chat"),
-        path(f"{_PREVIEW}<int:hit>/<int:position>/<str:name>.webp", preview.preview_image, name="preview_image"),
+        path(f"{_PREVIEW}<int:hit>/<int:position>/<str:name>.img", preview.preview_image, name="preview_image"),
     ],
     "monitoring",
 )

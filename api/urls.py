@@ -132,7 +132,7 @@ urlpatterns = [
     _at(f"{_CAMPAIGN}hits/estimate/", hits.Estimate, "estimate"),
     _at(f"{_CAMPAIGN}hits/<int:number>/items/", hits.OneHit, "hit"),
     _at(f"{_CAMPAIGN}hits/<int:number>/preview/", hits.HitPreview, "preview"),
-    _at(f"{_CAMPAIGN}hits/<int:number>/preview/<int:position>/<str:name>.webp", hits.PreviewImage, "preview_image"),
+    _at(f"{_CAMPAIGN}hits/<int:number>/preview/<int:position>/<str:name>.img", hits.PreviewImage, "preview_image"),
     _at(f"{_CAMPAIGN}progress/", work.Progress, "progress"),
     _at(f"{_CAMPAIGN}progress/hits/", work.HitProgress, "hit_progress"),
     _at(f"{_CAMPAIGN}assignments/", work.Assignments, "assignments"),

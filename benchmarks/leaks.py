@@ -27,7 +27,7 @@ WORDS = str.split(
     "river stone market harbour letter winter garden street window morning bread paper light forest bridge summer "
     "village music number station coffee island mountain colour kitchen journey doctor teacher history weather"
 )
-_FILE = re.compile(r'src="([0-9a-f]{24}[a-zA-Z]\.webp)"')
+_FILE = re.compile(r'src="([0-9a-f]{24}[a-zA-Z]\.img)"')
 _PARTS = ("page", "headers", "files", "ms", "place")
 
 

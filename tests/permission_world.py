@@ -154,7 +154,7 @@ def _of_plan(owner: User, campaign: Campaign | None = None) -> dict[str, Any]:
 
 def _image_on(url: str, browser: Client) -> str:
     """Return the name of the first image of a page."""
-    found = re.search(r"(\w+)\.webp", browser.get(url).text)
+    found = re.search(r"(\w+)\.img", browser.get(url).text)
     assert found
     return found[1]
 

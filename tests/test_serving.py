@@ -63,7 +63,7 @@ def test_no_token_is_written_into_the_log(served: Server, assignment: Assignment
     with httpx.Client(base_url=served.url, headers={"Referer": served.url + page}, timeout=60) as client:
         answers = [
             client.get(page),
-            client.get(page + "no-such-image.webp"),
+            client.get(page + "no-such-image.img"),
             client.get(f"/rate/{token}x/"),
             client.post(page, data={"position": "nonsense"}),
             client.get(page, headers={"Host": "other.example"}),

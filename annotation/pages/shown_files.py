@@ -26,7 +26,7 @@ def html_of_file(block: Block, stem_of: Stem, *, is_text: bool = False) -> str:
     """Return a block's file as its page shows it; `is_text`: with what describes it."""
     stem = stem_of_file(block, stem_of)
     widths = get_file_format(block.format).widths
-    addresses = [(width, f"{stem}{letter}.webp") for width, letter in zip(widths, ascii_lowercase, strict=False)]
+    addresses = [(width, f"{stem}{letter}.img") for width, letter in zip(widths, ascii_lowercase, strict=False)]
     return file_html(block, addresses, is_text=is_text)
 
 

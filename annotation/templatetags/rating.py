@@ -37,7 +37,7 @@ def _variants(is_beside: bool) -> Iterator[str]:
             if theme == "dark":
                 conditions = [f"{each} and {_DARK}" for each in windows] or [_DARK]
             files = [
-                f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.webp %(width_{width}_{scale})dw" for scale in SCALES
+                f"%(stem)s{LETTERS[Variant(width, theme, scale)]}.img %(width_{width}_{scale})dw" for scale in SCALES
             ]
             size = f'sizes="%(sizes_{width})s" width="%(width_{width}_1)d" height="%(height_{width})d"'
             if conditions:

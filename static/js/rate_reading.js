@@ -55,7 +55,7 @@
   const space = (name, value) => {
     if (chosen.spacing !== "wide") return value;
     if (name === "height") return String(((Number(value) - 2 * PADDING) / LINE) * WIDE_LINE + 2 * PADDING);
-    return value.replace(/[a-p](?=\.webp)/g, (letter) => letter.toUpperCase());
+    return value.replace(/[a-p](?=\.img)/g, (letter) => letter.toUpperCase());
   };
 
   chosen = read();

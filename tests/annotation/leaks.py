@@ -114,8 +114,8 @@ def walk(campaign: Campaign, name: str, *, n_blocks: int = 9) -> Walk:
         pictures = PICTURE.findall(page.text.split("<template data-ahead>")[0])
         found.names = NAME.findall(re.sub(r' src="[^"]*"', "", "".join(pictures)))  # it is in srcset, too
         for picture in pictures[-n_blocks:]:
-            stem = re.findall(rf'<img src="({NAME.pattern})\.webp"', picture)[0]
-            image = client.get(f"{address}{stem}.webp")
+            stem = re.findall(rf'<img src="({NAME.pattern})\.img"', picture)[0]
+            image = client.get(f"{address}{stem}.img")
             assert image.status_code == 200
             found.webp[stem] = image.content
             found.image_headers.append(dict(image.headers))

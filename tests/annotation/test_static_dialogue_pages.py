@@ -172,10 +172,10 @@ def test_every_turn_has_an_image_of_its_own_as_large_as_the_page_says(opened: Op
     address = reverse("rate:hit", args=[token_of(assignment)])
     pictures = re.findall(r"<picture>.*?</picture>", html.split("<ol")[1].split("</ol>")[0])
     assert len(pictures) == len(Bubbles(html).turns)
-    names = re.findall(r'(?:srcset|src)="(\w+)\.webp[^>]*?width="(\d+)" height="(\d+)"', "".join(pictures))
+    names = re.findall(r'(?:srcset|src)="(\w+)\.img[^>]*?width="(\d+)" height="(\d+)"', "".join(pictures))
     assert len({name for name, _, _ in names}) == len(names) == 2 * len(WIDTHS) * len(pictures)
     for name, width, height in names:
-        response = Client().get(f"{address}{name}.webp")
+        response = Client().get(f"{address}{name}.img")
         image = Image.open(io.BytesIO(response.content)).convert("RGB")
         assert image.size == (int(width), int(height)) and int(width) in (600, 360, 280, 192)
     ahead = html.split("<template data-ahead>")[1]

@@ -28,7 +28,7 @@ from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
 
-NAME = re.compile(r"([0-9a-f]{24}[a-z])\.webp")
+NAME = re.compile(r"([0-9a-f]{24}[a-z])\.img")
 
 
 def _start(campaign: Campaign, name: str = "ann") -> Assignment:
@@ -66,7 +66,7 @@ def test_only_images_of_the_last_this_and_the_next_item_are_served(owner: User, 
         seen.append(_names(client, assignment))
         assignment = rate_items(assignment, 1)
     rest = client.get
-    statuses = [rest(f"{_hit_url(assignment)}{names[0]}.webp").status_code for names in seen]
+    statuses = [rest(f"{_hit_url(assignment)}{names[0]}.img").status_code for names in seen]
     assert statuses == [404, 404, 404, 404, 404, 200], "seven comes next: only the sixth is near"
 
 
@@ -76,10 +76,10 @@ def test_names_of_another_assignment_lead_nowhere(owner: User, client: Client) -
     ann, ben = _start(campaign), _start(campaign, "ben")
     assert not set(_names(client, ann)) & set(_names(client, ben))
     name = _names(client, ann)[0]
-    assert client.get(f"{_hit_url(ann)}{name}.webp").status_code == 200
-    assert client.get(f"{_hit_url(ben)}{name}.webp").status_code == 404
+    assert client.get(f"{_hit_url(ann)}{name}.img").status_code == 200
+    assert client.get(f"{_hit_url(ben)}{name}.img").status_code == 404
     for wrong in (name[:-1], f"{name[:-1]}z", name[1:], name.upper(), "x"):
-        assert client.get(f"{_hit_url(ann)}{wrong}.webp").status_code == 404
+        assert client.get(f"{_hit_url(ann)}{wrong}.img").status_code == 404
 
 
 @pytest.mark.django_db
@@ -140,7 +140,7 @@ def test_a_worker_chooses_text_for_the_rest_of_the_hit(owner: User, client: Clie
         assert "<img" not in page
         assert "Show texts as text" not in page
         ann = rate_items(ann, 1)
-    assert client.get(f"{_hit_url(ann)}{name}.webp").status_code == 404
+    assert client.get(f"{_hit_url(ann)}{name}.img").status_code == 404
     assert "<img" in client.get(_hit_url(ben)).text, "of this worker alone"
     chosen = Event.objects.get(kind=Event.Kind.TEXT)
     assert (chosen.assignment, Response.objects.filter(rated_at__lt=chosen.at).count()) == (ann, 1)
@@ -248,7 +248,7 @@ def test_a_text_of_an_older_import_that_is_too_long_to_draw_is_shown_as_text(own
     assert page.text.count("word word") >= 100_000
     names = _names(client, assignment)
     assert len(names) == 2 * len(VARIANTS), "the question and the answer, of this item and of the next"
-    assert client.get(f"{_hit_url(assignment)}{names[0]}.webp").status_code == 200
+    assert client.get(f"{_hit_url(assignment)}{names[0]}.img").status_code == 200
     assert rate_items(assignment, 1).position == assignment.position + 1
 
 

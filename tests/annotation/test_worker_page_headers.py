@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def _pages(campaign: Campaign, client: Client) -> dict[str, HttpResponse]:
     assignment = started(campaign)
     item = client.get(url("hit", assignment))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.webp", item.text)[0]
+    name = re.findall(r"([0-9a-f]{24}[a-z])\.img", item.text)[0]
     return {
         "welcome": client.get(welcome_url(campaign)),
         "item": item,
@@ -117,7 +117,7 @@ def test_queries_do_not_grow_with_the_hit_or_the_campaign(
         page = owner_client.get(url("hit", assignment))
     with CaptureQueriesContext(connection) as saved:
         owner_client.post(url("hit", assignment), answers(page))
-    name = re.findall(r"([0-9a-f]{24}[a-z])\.webp", page.text)[0]
+    name = re.findall(r"([0-9a-f]{24}[a-z])\.img", page.text)[0]
     with CaptureQueriesContext(connection) as drawn:
         owner_client.get(reverse("rate:image", args=[token_of(assignment), name]))
     assert (_n_queries(shown), _n_queries(saved), _n_queries(drawn)) == (3, 4, 1)

@@ -217,7 +217,7 @@ def names_of(campaign: Campaign, assignment: Assignment) -> tuple[object, ...]:
     return (
         hashed_name(assignment.worker),
         completion_code(campaign.public_id),
-        re.findall(r"([0-9a-f]{24}[a-z])\.webp", page),
+        re.findall(r"([0-9a-f]{24}[a-z])\.img", page),
         re.findall(r'data-kept="(\w+)"', page),
     )
 

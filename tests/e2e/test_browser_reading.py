@@ -145,7 +145,7 @@ def images_of(page: Page) -> list[tuple[str, float, float, float]]:
 
 def letters_of(page: Page) -> set[str]:
     """Return the letters that end the names of the images."""
-    return {file.removesuffix(".webp")[-1] for file, *_ in images_of(page)}
+    return {file.removesuffix(".img")[-1] for file, *_ in images_of(page)}
 
 
 @pytest.mark.parametrize("has_storage", [True, False], ids=["with storage", "without storage"])

@@ -47,7 +47,7 @@ from tests.campaigns.formats.pictures import (
 )
 
 pytestmark = pytest.mark.django_db
-IMG = re.compile(r'<figure class="picture">.*?<img src="([0-9a-f]{24})([a-z])\.webp"')
+IMG = re.compile(r'<figure class="picture">.*?<img src="([0-9a-f]{24})([a-z])\.img"')
 
 
 @pytest.fixture(autouse=True)
@@ -108,15 +108,15 @@ def test_a_page_reserves_the_room_names_files_for_all_screens_and_loads_those_ah
     here, ahead = page.split("<template data-ahead>")
     [(stem, letter)] = IMG.findall(here)
     assert 'width="96" height="64"' in here and 'alt="Picture"' in here
-    assert f"{stem}a.webp 96w" in here, "no larger than it is"
+    assert f"{stem}a.img 96w" in here, "no larger than it is"
     assert "js/pictures" in here and "css/rate_pictures" in here
     [(next_stem, _)] = IMG.findall(ahead)
     for name in (f"{stem}{letter}", f"{next_stem}a"):
-        image = client.get(f"{address}{name}.webp")
+        image = client.get(f"{address}{name}.img")
         assert (image.status_code, image["Content-Type"]) == (200, "image/webp")
         assert image["Content-Security-Policy"] == "default-src 'none'"
     for name in (f"{stem}z", "0" * 24 + "a", stem):
-        assert client.get(f"{address}{name}.webp").status_code == 404
+        assert client.get(f"{address}{name}.img").status_code == 404
     campaign.files.all().delete()
     assert client.get(f"{address}{stem}a.webp").status_code == 404, "a lost file is no error of the server"
 
@@ -134,7 +134,7 @@ def test_accessible_pages_have_the_picture_and_what_describes_it(owner_client: C
     assert 'alt="A &lt;b&gt;fox&lt;/b&gt;"' in page
     assert '<figcaption dir="auto">A &lt;b&gt;fox&lt;/b&gt;</figcaption>' in page
     [(stem, letter)] = IMG.findall(page)
-    assert Client().get(f"{address}{stem}{letter}.webp").status_code == 200
+    assert Client().get(f"{address}{stem}{letter}.img").status_code == 200
 
 
 def test_previews_and_the_api_show_pictures(owner_client: Client, owner: User) -> None:
@@ -218,7 +218,7 @@ def test_pictures_are_kept_in_a_bucket_as_on_the_disk(
     address = reverse("rate:hit", args=[token_of(start_assignment(campaign=campaign, worker_key="k:ann"))])
     client = Client()
     [(stem, letter)] = IMG.findall(client.get(address).text.split("<template data-ahead>")[0])
-    assert client.get(f"{address}{stem}{letter}.webp").status_code == 200
+    assert client.get(f"{address}{stem}{letter}.img").status_code == 200
     with django_capture_on_commit_callbacks(execute=True):
         campaign.status = Campaign.Status.DELETING
         campaign.save()
