@@ -14,6 +14,7 @@ from analysis.results.result import Result
 from analysis.results.stored import current, result_of
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
+from evalsite.lib.typed_json import parse
 
 
 def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
@@ -128,8 +129,9 @@ class ReportField(models.JSONField):
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the report, or the part of it that a query asks for."""
-        found = super().from_db_value(value, expression, connection)
-        return found if found is None or isinstance(expression, KeyTransform) else current(found)
+        if value is None or isinstance(expression, KeyTransform):
+            return super().from_db_value(value, expression, connection)
+        return current(parse(value))
 
     def deconstruct(self) -> Any:
         """Return the field as migrations know it: one of JSON."""

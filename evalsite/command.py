@@ -1,6 +1,5 @@
 """The command `evalsite`, which `manage.py` runs too: Django is set up only for the command that was asked for."""
 
-import gc
 import os
 import sys
 
@@ -58,7 +57,9 @@ def run(arguments: list[str]) -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    gc.set_threshold(50_000, 20, 20)  # nearly all that starting makes stays: it need not be looked through so often
+    from evalsite.lib.memory import collect_seldom
+
+    collect_seldom()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
     try:
         _ = settings.INSTALLED_APPS  # reads them

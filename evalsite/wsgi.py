@@ -5,10 +5,11 @@ import os
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from evalsite.lib.memory import keep_freed_memory
+from evalsite.lib.memory import collect_seldom, keep_freed_memory
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
 os.environ.setdefault("DATABASE_POOL", "16")  # this process has threads
+collect_seldom()
 keep_freed_memory()
 application = get_wsgi_application()
 

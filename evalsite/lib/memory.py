@@ -1,6 +1,7 @@
 """What a process does with memory that it no longer needs."""
 
 import ctypes
+import gc
 
 # Of malloc.h.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -18,3 +19,12 @@ def keep_freed_memory() -> bool:
     except (AttributeError, OSError, TypeError):  # no such function; Windows has no CDLL of the process
         return False
     return bool(set_option(_TRIM_THRESHOLD, _KEPT_BYTES) and set_option(_MMAP_THRESHOLD, _LARGE_BYTES))
+
+
+def collect_seldom() -> None:
+    """Look for garbage that refers to itself a hundred times less often than Python does by itself.
+
+    Nearly all that a process imports stays. To look through all of it takes up to half a second, and Python does so
+    whenever a request has read a large report.
+    """
+    gc.set_threshold(50_000, 20, 20)

@@ -1,5 +1,6 @@
 """Dataclasses as JSON, and JSON as dataclasses again, checked against their types."""
 
+import json
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,6 +22,18 @@ def to_json(value: object) -> Any:
     {'score': 0.5, 'interval': [0.1, None]}
     """
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_as_builtin))
+
+
+def parse(text: str) -> Any:
+    """Return what a text of JSON says, as `json.loads` does, which takes four times as long for a large report.
+
+    >>> parse('{"p": 0.05}'), parse("[NaN]")
+    ({'p': 0.05}, [nan])
+    """
+    try:
+        return msgspec.json.decode(text)
+    except ValueError:  # NaN, half of a pair of surrogates
+        return json.loads(text)
 
 
 def from_json(stored: object, kind: type[Value]) -> Value:
