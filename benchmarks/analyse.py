@@ -1,6 +1,6 @@
 """Seconds and peak memory of the whole analysis, against sorting as many numbers.
 
-    python benchmarks/analyse.py [--quick]
+    python benchmarks/analyse.py [--quick | --size N]
 
 A rank test must at least order the ratings, so the floor is `np.argsort` of as many float64, measured in turn with the
 analysis in the same run. The ratings: 2,000 workers (fewer where they would have no whole HIT), 20 systems, one
@@ -144,6 +144,7 @@ def main() -> None:
     """Measure every size and print the table and, last, one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--size", type=int, metavar="N", help="ratings, of this size only")
     parser.add_argument("--measure", nargs=2, metavar=("WHAT", "ARGUMENT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -157,7 +158,7 @@ def main() -> None:
         return
 
     rows, files = {}, {}
-    for n in QUICK_SIZES if options.quick else SIZES:
+    for n in (options.size,) if options.size else QUICK_SIZES if options.quick else SIZES:
         rows[n] = row = in_own_process("--measure", "memory", n)
         print(
             f"{n:>10,} ratings in memory: {row['seconds']:7.3f} s, argsort {row['floor_seconds']:6.3f} s, "

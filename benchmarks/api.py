@@ -1,6 +1,6 @@
 """Seconds and peak memory of streaming a campaign's ratings by the API, against the page's download of the same file.
 
-    python benchmarks/api.py [--quick]
+    python benchmarks/api.py [--quick | --size N]
 
 The floor is the page's export, which a browser's session asks for; the API's answers a token. Both are of one server
 (gunicorn, one process, four threads; SQLite, or the database of DATABASE_URL), in turn, in the same run: CSV and JSON
@@ -215,8 +215,9 @@ def main() -> None:
     """Measure both sizes and print the table and, last, one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10,000 and 100,000 ratings only")
+    parser.add_argument("--size", type=int, metavar="N", help="ratings, of this size only")
     options = parser.parse_args()
-    in_new_site(lambda: run(QUICK_SIZES if options.quick else SIZES))
+    in_new_site(lambda: run((options.size,) if options.size else QUICK_SIZES if options.quick else SIZES))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Seconds and peak memory of building HITs, against shuffling as many numbers.
 
-    python benchmarks/build_hits.py [--quick]
+    python benchmarks/build_hits.py [--quick | --size N]
     python benchmarks/build_hits.py --database [--quick]
 
 A plan must at least put as many items in random order and name their HIT and position, so the floor is
@@ -287,11 +287,13 @@ def main() -> None:
     """Measure every size and print the table and, last, one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument("--size", type=int, metavar="N", help="outputs, of this size only")
     parser.add_argument("--measure", type=int, metavar="N_OUTPUTS", help=argparse.SUPPRESS)
     parser.add_argument("--database", action="store_true", help="the whole job, with SQLite or DATABASE_URL")
     parser.add_argument("--fill", type=int, metavar="N_OUTPUTS", help=argparse.SUPPRESS)
     parser.add_argument("--measure-database", type=int, metavar="CAMPAIGN", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    sizes = (options.size,) if options.size else QUICK_SIZES if options.quick else SIZES
     if options.measure:
         print(json.dumps(measure(options.measure)))
     elif options.fill:
@@ -305,7 +307,7 @@ def main() -> None:
         vendor = "PostgreSQL" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "SQLite"
         print_result("build_hits_database", measured, database=vendor)
     else:
-        print_result("build_hits", run_plans(QUICK_SIZES if options.quick else SIZES))
+        print_result("build_hits", run_plans(sizes))
 
 
 def run_plans(sizes: tuple[int, ...]) -> dict[int, dict[str, float]]:

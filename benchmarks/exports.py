@@ -5,7 +5,7 @@
 A finished campaign of each number of responses (10⁵ and 10⁶; 10⁵ and 2·10⁵ with `--quick`; multiples of 1,000) to one
 slider, with their telemetry, and one of 10⁶ at most of marked errors, corrected texts and votes each; in SQLite, or the
 database of DATABASE_URL. Each file is asked for as a browser does, and read to its end, from a gunicorn of its own.
-`growth_mb` is its peak resident memory after the file, above that after a page; `cpu_s` its CPU seconds for 10⁶ rows.
+`growth_mb` is its peak resident memory after the file, above that after a page; `seconds` and `cpu_seconds` its own.
 The floor is a cursor that joins the same tables and writes each response with `csv.writer`, in this process. `errors`
 counts files with another status or number of lines than expected, as far as that is known. `grown_mb` is how much more
 a file takes of the most responses than of the fewest. With `--check` the program fails if that is more than 20 MB, or
@@ -97,10 +97,9 @@ def measure_file(user: Any, filled: Filled, name: str) -> dict[str, Any]:
         before, cpu = peak_mb(pid), server_cpu(pid)
         seconds, status, found, _ = download(port, f"{page}{name}", session)
         peak, cpu = peak_mb(pid), server_cpu(pid) - cpu
-    million = filled.n / 10**6
-    taken = {"seconds": round(seconds / million, 1), "cpu_s": round(cpu / million, 1), "peak_mb": round(peak, 1)}
+    taken = {"seconds": round(seconds, 2), "cpu_seconds": round(cpu, 2), "peak_mb": round(peak, 1)}
     print(
-        f"{name:<16} {filled.n:>10,} {seconds:7.1f} s, {taken['cpu_s']:6.1f} s CPU for a million, "
+        f"{name:<16} {filled.n:>10,} {seconds:7.1f} s, {cpu / filled.n * 10**6:6.1f} s CPU for a million, "
         f"{peak:6.1f} MB, {peak - before:+.1f} MB",
         flush=True,
     )
@@ -139,8 +138,8 @@ def measure(sizes: Sequence[int]) -> dict[str, Any]:
         "files": files,
         "grown_mb": {name: _grown(of_file) for name, of_file in files.items()},
         "peak_mb": max(each["peak_mb"] for each in taken),
-        "floor_seconds": round(floor / n_bare * 10**6, 2),
-        "ratio": round(files["ratings.csv"][sizes[-1]]["seconds"] / (floor / n_bare * 10**6), 2),
+        "floor_seconds": round(floor, 2),
+        "ratio": round(files["ratings.csv"][sizes[-1]]["seconds"] / floor, 2),
         "errors": sum(each["errors"] for each in taken) + (n_bare != sizes[-1]),
     }
 

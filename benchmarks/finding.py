@@ -1,14 +1,14 @@
 """Seconds until the first finding of a campaign shows: after *Analyse*, and when its results are opened.
 
-    python benchmarks/finding.py [--quick]
+    python benchmarks/finding.py [--quick | --size N]
 
-A campaign of 10⁵ ratings (10⁴ with `--quick`): 20 systems, HITs of 70 ordinary, 10 degraded, 10 repeat and 10 reference
-items, 100 HITs a worker at most. The site is served by gunicorn with the job worker in the same process, as it is
-without Redis, on SQLite or the database of DATABASE_URL. Ours does what a browser does: it sends *Analyse*, polls the
-job as the page's script does, and loads the page until the new run's finding shows. The floor reads the same ratings
-from the same database by one SQL statement and orders their scores. For opening, the floor is a view that reads one
-row, inserts one and renders 5 KB, in the same server. Floors and ours take turns. `ratio` is that of *Analyse*.
-`errors` counts pages without a finding.
+A campaign of 10⁵ ratings (10⁴ with `--quick`, or any other number): 20 systems, HITs of 70 ordinary, 10 degraded, 10
+repeat and 10 reference items, 100 HITs a worker at most. The site is served by gunicorn with the job worker in the same
+process, as it is without Redis, on SQLite or the database of DATABASE_URL. Ours does what a browser does: it sends
+*Analyse*, polls the job as the page's script does, and loads the page until the new run's finding shows. The floor
+reads the same ratings from the same database by one SQL statement and orders their scores. For opening, the floor is a
+view that reads one row, inserts one and renders 5 KB, in the same server. Floors and ours take turns. `ratio` is that
+of *Analyse*. `errors` counts pages without a finding.
 """
 
 import argparse
@@ -237,8 +237,10 @@ def main() -> None:
     """Measure in a site of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10⁴ ratings, few repeats")
-    is_quick = parser.parse_args().quick
-    in_new_site(lambda: run(10**4 if is_quick else 10**5, QUICK_REPEATS if is_quick else REPEATS))
+    parser.add_argument("--size", type=int, metavar="N", help="ratings, few repeats")
+    options = parser.parse_args()
+    n_ratings = options.size or (10**4 if options.quick else 10**5)
+    in_new_site(lambda: run(n_ratings, QUICK_REPEATS if options.quick or options.size else REPEATS))
 
 
 if __name__ == "__main__":

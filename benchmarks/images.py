@@ -1,6 +1,6 @@
 """Seconds and peak memory of drawing texts as images, against bare Pillow.
 
-    python benchmarks/images.py [--quick]
+    python benchmarks/images.py [--quick | --size N]
 
 The floor draws the same wrapped lines with `ImageDraw.multiline_text` in one font on white, in grey, and saves a PNG;
 ours finds clusters, fonts, direction and lines, draws each run in its font, highlights, salts and saves a lossless
@@ -117,6 +117,7 @@ def main() -> None:
     """Measure every size and print the table and, last, one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes and few texts only")
+    parser.add_argument("--size", type=int, metavar="N", help="characters, of this size only")
     options = parser.parse_args()
     start = time.perf_counter()
     draw_ours(write_text("latin", 1000, 1), 1)
@@ -124,7 +125,7 @@ def main() -> None:
     print(f"first image, with empty caches: {first * 1000:.0f} ms", flush=True)
 
     measured: dict[int, dict[str, float]] = {}
-    for n in QUICK_SIZES if options.quick else SIZES:
+    for n in (options.size,) if options.size else QUICK_SIZES if options.quick else SIZES:
         measured[n] = row = measure(n, QUICK_N_TEXTS if options.quick else N_TEXTS)
         print(
             f"{n:>5,} characters: {row['seconds'] * 1000:6.1f} ms, floor {row['floor_seconds'] * 1000:6.1f} ms, ratio "

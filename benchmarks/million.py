@@ -1,6 +1,6 @@
 """Seconds of job time until every page of a large result is ready, and until each page opens after that.
 
-    python benchmarks/million.py [--quick]
+    python benchmarks/million.py [--quick | --size N]
 
 A campaign of 10⁶ ratings (10⁵ with `--quick`): 50 systems, four criteria, 500 workers (a seventh careless), degraded
 items, repeats and references, each HIT rated by two workers. Its ratings are analysed as a campaign's and, as a file of
@@ -360,12 +360,13 @@ def main() -> None:
     """Measure in a site of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10⁵ ratings")
+    parser.add_argument("--size", type=int, metavar="N", help="ratings, a multiple of 4,000")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
         run_one(options.job)
     else:
-        in_new_site(lambda: run(10**5 if options.quick else 10**6))
+        in_new_site(lambda: run(options.size or (10**5 if options.quick else 10**6)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Seconds until the pages of a campaign's payments open, and memory of the file of all payments.
 
-    python benchmarks/payments.py [--quick]
+    python benchmarks/payments.py [--quick | --size N]
 
 A campaign on a crowd platform with 10⁵ finished assignments (10⁴ with `--quick`), each submitted there, nine of ten
 approved, of 5,000 workers. The site is served by gunicorn. Each page is opened once, as after a restart, and then five
@@ -165,7 +165,9 @@ def main() -> None:
     """Measure, and print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10,000 assignments")
-    n = 10_000 if parser.parse_args().quick else 100_000
+    parser.add_argument("--size", type=int, metavar="N", help="assignments")
+    options = parser.parse_args()
+    n = options.size or (10_000 if options.quick else 100_000)
     in_new_site(lambda: print(json.dumps({"benchmark": "payments", "n": n, "cpus": os.cpu_count()} | measure(n))))
 
 

@@ -1,6 +1,6 @@
 """How often intervals of strengths hold the truth, and how long a million votes take.
 
-    python benchmarks/preference.py [--quick | --campaigns N]
+    python benchmarks/preference.py [--quick | --campaigns N | --size N [--systems N]]
 
 *Coverage*: campaigns of votes between six systems, by workers who each have a taste of their own: the strengths of a
 worker are the true ones plus normal deviations. The truth is what the model gives for the votes of all possible
@@ -8,7 +8,8 @@ workers together: probabilities averaged over tastes. Reported: the share of 95 
 differences of two that hold it, robust (clustered by worker) and naive (votes independent of each other).
 
 *Speed*: a million votes of 200 systems by 1,000 workers. The floor counts how often each worker gave each answer to
-each pair, in the same run; also reported is counting without regard to workers, which naive intervals need.
+each pair, in the same run; also reported is counting without regard to workers, which naive intervals need. With
+`--size` the speed alone, of so many votes.
 """
 
 import argparse
@@ -116,24 +117,24 @@ def coverage(world: World, n_campaigns: int, seed: int = 1) -> dict[str, float]:
     return {name: total / n_used for name, total in held.items()} | {"n_campaigns": n_used}
 
 
-def measure_speed() -> dict[str, float]:
-    """Return the seconds of counting a million votes and of their strengths with robust intervals."""
+def measure_speed(n_votes: int, n_systems: int) -> dict[str, float]:
+    """Return the seconds of counting votes and of their strengths with robust intervals."""
     rng = np.random.default_rng(7)
-    strength = rng.normal(0, 1, N_SYSTEMS)
-    left = rng.integers(0, N_SYSTEMS, N_VOTES, dtype=np.int32)
-    right = ((left + rng.integers(1, N_SYSTEMS, N_VOTES)) % N_SYSTEMS).astype(np.int32)
-    worker = rng.integers(0, N_WORKERS, N_VOTES, dtype=np.int32)
+    strength = rng.normal(0, 1, n_systems)
+    left = rng.integers(0, n_systems, n_votes, dtype=np.int32)
+    right = ((left + rng.integers(1, n_systems, n_votes)) % n_systems).astype(np.int32)
+    worker = rng.integers(0, N_WORKERS, n_votes, dtype=np.int32)
     chance = shares(strength[left] - strength[right])
-    outcome = (rng.random(N_VOTES)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1).astype(np.int8)
+    outcome = (rng.random(n_votes)[:, None] > chance.cumsum(axis=1)[:, :2]).sum(axis=1).astype(np.int8)
     times: dict[str, list[float]] = {"count": [], "count_by_worker": [], "strengths": []}
     for _ in range(REPEATS + 1):
         start = time.perf_counter()
-        counts = count_votes(left, right, outcome, N_SYSTEMS)
+        counts = count_votes(left, right, outcome, n_systems)
         counted = time.perf_counter()
-        cell = ((worker.astype(np.int64) * N_SYSTEMS + left) * N_SYSTEMS + right) * 3 + outcome
+        cell = ((worker.astype(np.int64) * n_systems + left) * n_systems + right) * 3 + outcome
         np.unique(cell, return_counts=True)
         by_worker = time.perf_counter()
-        counts = count_votes(left, right, outcome, N_SYSTEMS)
+        counts = count_votes(left, right, outcome, n_systems)
         fit = fit_bradley_terry(counts)
         robust_covariance(fit, left, right, outcome, worker, N_WORKERS)
         end = time.perf_counter()
@@ -141,9 +142,11 @@ def measure_speed() -> dict[str, float]:
         times["count_by_worker"].append(by_worker - counted)
         times["strengths"].append(end - by_worker)
     found = {name: statistics.median(values[1:]) for name, values in times.items()}  # the first warms up
-    found["ratio"] = found["strengths"] / found["count_by_worker"]
-    found["ratio_without_workers"] = found["strengths"] / found["count"]
-    return found
+    ratios = {
+        "ratio": found["strengths"] / found["count_by_worker"],
+        "ratio_without_workers": found["strengths"] / found["count"],
+    }
+    return {f"{name}_seconds": value for name, value in found.items()} | ratios
 
 
 def main() -> None:
@@ -151,21 +154,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=N_CAMPAIGNS)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--size", type=int, metavar="N", help="votes: measure the speed alone")
+    parser.add_argument("--systems", type=int, metavar="N", default=N_SYSTEMS)
     options = parser.parse_args()
     n_campaigns = QUICK if options.quick else options.campaigns
     worlds = {}
-    for world in WORLDS:
+    for world in () if options.size else WORLDS:
         worlds[world.name] = found = coverage(world, n_campaigns)
         print(
             f"{world.name:<30} strengths: robust {100 * found['robust']:5.1f} %, naive {100 * found['naive']:5.1f} %; "
             f"differences: robust {100 * found['robust_pairs']:5.1f} %, naive {100 * found['naive_pairs']:5.1f} %",
             flush=True,
         )
-    speed = measure_speed()
+    n_votes = options.size or N_VOTES
+    speed = measure_speed(n_votes, options.systems)
     print(
-        f"{N_VOTES:,} votes of {N_SYSTEMS} systems: counted in {speed['count']:.3f} s, by worker in "
-        f"{speed['count_by_worker']:.3f} s; strengths with robust intervals {speed['strengths']:.3f} s, "
-        f"{speed['ratio']:.2f} times counting by worker"
+        f"{n_votes:,} votes of {options.systems} systems: counted in {speed['count_seconds']:.3f} s, by worker in "
+        f"{speed['count_by_worker_seconds']:.3f} s; strengths with robust intervals "
+        f"{speed['strengths_seconds']:.3f} s, {speed['ratio']:.2f} times counting by worker"
     )
     print(json.dumps({"benchmark": "preference", "worlds": worlds, "speed": speed}))
 

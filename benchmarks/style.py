@@ -3,10 +3,11 @@
     python benchmarks/style.py [--quick | --campaigns N]
 
 Five systems, the worse ones of which write more. In one world an output wins more often the longer it is, in the other
-length does not matter. Workers have no tastes of their own.
+length does not matter. Workers have no tastes of their own. The last line is JSON.
 """
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -55,15 +56,18 @@ def measure(bias: float, n_campaigns: int) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Print a row for each world."""
+    """Print a row for each world and, last, one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--campaigns", type=int, default=N_CAMPAIGNS)
     options = parser.parse_args()
     n = QUICK if options.quick else options.campaigns
+    found = {}
     for world, bias in (("longer outputs win more often", BIAS), ("length does not matter", 0.0)):
         without, with_style, holding = measure(bias, n)
         print(f"| {world} | {100 * without:.1f} | {100 * with_style:.1f} | {100 * holding:.1f} |", flush=True)
+        found[world] = {"order": without, "order_with_style": with_style, "covered": holding}
+    print(json.dumps({"benchmark": "style", "campaigns": n, "worlds": found}))
 
 
 if __name__ == "__main__":
