@@ -28,6 +28,7 @@ from annotation.export.tables import TABLES, list_tables, table_of
 from annotation.models import Response
 from annotation.monitoring.progress import get_totals
 from annotation.worker_names import NameWorker, hashed_name, real_name
+from campaigns.contracts.attributes import DRAW_WEIGHT
 from campaigns.contracts.columns import column
 from campaigns.contracts.protocol import Scope
 from campaigns.methods import methods
@@ -96,6 +97,7 @@ def _ratings_parquet(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes
     whole = {"assignment": pa.int64(), "hit": pa.int64(), "position": pa.int32()}
     whole |= {"page": pa.int32(), "turn": pa.int32()}
     numbers = {**whole, "score": pa.float64()}
+    numbers[DRAW_WEIGHT] = pa.float64()
     times = {"rated_at": pa.timestamp("ms", tz="UTC"), "seconds": pa.float64()}
     columns, blocks = _ratings(campaign, choice)
     schema = pa.schema([(name, (numbers | times).get(name, pa.string())) for name in columns])

@@ -105,7 +105,9 @@ def parquet_pieces(schema: "pa.Schema", blocks: Iterable[Block]) -> Iterator[byt
 
 
 def _array(cells: Sequence[Any], kind: "pa.DataType") -> "pa.Array":
-    """Return cells as a column; times come as text."""
+    """Return cells as a column; times come as text, and so does a number that is not known, as ""."""
     import pyarrow as pa
 
+    if pa.types.is_floating(kind) and "" in cells:
+        cells = [None if cell == "" else cell for cell in cells]
     return pa.array(cells).cast(kind) if pa.types.is_timestamp(kind) else pa.array(cells, kind)

@@ -210,6 +210,19 @@ def test_the_command_line_analyses_the_export(campaign: Campaign, rng, tmp_path:
     assert summary["workers"]
 
 
+def test_ratings_of_hits_drawn_at_random_have_their_weights_in_every_format(
+    owner_client: Client, campaign: Campaign
+) -> None:
+    for k, assignment in enumerate(campaign.assignments.order_by("started_at", "pk")):
+        campaign.assignments.filter(pk=assignment.pk).update(draw_probability=0.2 + k / 8, even_probability=0.4)
+    files = {name: sent(owner_client, campaign, name, "?states=all") for name in FILES if name.startswith("ratings.")}
+    of_csv = [row[DRAW_WEIGHT] for row in rows_in(files["ratings.csv"])]
+    assert len(set(of_csv)) > 2 and of_csv.count("") == 4 * campaign.criteria.count(), "one HIT is not finished"
+    assert [str(json.loads(line)[DRAW_WEIGHT]) for line in files["ratings.jsonl"].splitlines()] == of_csv
+    table = parquet.read_table(io.BytesIO(files["ratings.parquet"]))
+    assert table[DRAW_WEIGHT].to_pylist() == [float(cell) if cell else None for cell in of_csv]
+
+
 # --- Who is who
 
 
