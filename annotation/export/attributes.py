@@ -3,6 +3,7 @@ answered."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,16 +57,16 @@ class ResponseAttributes(NamedTuple):
             of_outputs = self.style.beside(columns, block[source], block)
             of_raters = _unzipped(block[worker], of_worker, no_rater)
             of_sources = _unzipped(block[source], self.sources, no_source)
-            of_draw = [[self.weights.get(pk, "") for pk in block[assignment]]] if self.weights else []
+            of_draw = [spread(block[assignment], lambda pk: self.weights.get(pk, ""))] if self.weights else []
             yield [*block, *of_outputs, *of_raters, *of_sources, *of_draw]
 
 
 def _unzipped(
     column: Sequence[Any], known: Mapping[str, tuple[str, ...]], unknown: tuple[str, ...]
-) -> Iterator[list[str]]:
+) -> Iterator[Sequence[str]]:
     """Yield a column for each of the cells that are known of the values of `column`."""
     cells = spread(column, lambda each: known.get(each, unknown))
-    return ([of_one[k] for of_one in cells] for k in range(len(unknown)))
+    return (spread(cells, itemgetter(k)) for k in range(len(unknown)))
 
 
 def attributes_of(campaign: Campaign, *, has_style: bool = True) -> ResponseAttributes:

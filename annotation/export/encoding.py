@@ -7,8 +7,8 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from evalsite.lib.tables.blocks import Block, parts, spread_any
-from evalsite.lib.tables.writing import csv_text
+from evalsite.lib.tables.blocks import Block, Coded, ToTexts, lines, parts, spread_any
+from evalsite.lib.tables.writing import csv_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,18 +21,22 @@ _COMPRESSION = "zstd"
 
 def csv_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield a table as CSV (RFC 4180, UTF-8) whose cells no spreadsheet takes for formulas."""
-    before = csv_text([[name] for name in columns])
-    for block in parts(blocks, _ROWS_AT_ONCE):
-        yield (before + csv_text(block)).encode()
+    before = "".join(csv_texts([[name] for name in columns]))
+    for text in chain.from_iterable(map(csv_texts, blocks)):
+        yield (before + text).encode()
         before = ""
     yield before.encode()
 
 
 def tsv_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield a table as tab-separated text without quoting, as MQM files are; tabs and line breaks become spaces."""
-    for block in parts(chain([[[name] for name in columns]], blocks), _ROWS_AT_ONCE):
-        cells = [spread_any(column, _one_line) for column in block]
-        yield "".join("\t".join(row) + "\n" for row in zip(*cells, strict=True)).encode()
+
+    def cells(column: Sequence[Any]) -> Sequence[str]:
+        return spread_any(column, _one_line)
+
+    for block in chain([[[name] for name in columns]], blocks):
+        for some in lines(block, [cells] * len(columns), "\t", _ROWS_AT_ONCE):
+            yield "\n".join(chain(some, [""])).encode()
 
 
 def _one_line(cell: Any) -> str:
@@ -42,10 +46,16 @@ def _one_line(cell: Any) -> str:
 def json_pieces(columns: Sequence[str], blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield the rows of a table as JSON Lines; of columns of one name, the last."""
     place = {name: k for k, name in enumerate(columns)}
-    line = "{" + ", ".join(f"{_json(name).replace('%', '%%')}: %s" for name in place) + "}\n"
-    for block in parts(blocks, _ROWS_AT_ONCE):
-        cells = [spread_any(block[k], _json) for k in place.values()]
-        yield "".join(map(line.__mod__, zip(*cells, strict=True))).encode()
+    members = [_members(name) for name in place]
+    for block in blocks:
+        for some in lines([block[k] for k in place.values()], members, ", ", _ROWS_AT_ONCE):
+            yield "".join(f"{{{row}}}\n" for row in some).encode()
+
+
+def _members(name: str) -> ToTexts:
+    """Return what makes members of JSON objects of the cells of a column."""
+    key = _json(name)
+    return lambda column: spread_any(column, lambda cell: f"{key}: {_json(cell)}")
 
 
 _dump = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -108,6 +118,8 @@ def _array(cells: Sequence[Any], kind: "pa.DataType") -> "pa.Array":
     """Return cells as a column; times come as text, and so does a number that is not known, as ""."""
     import pyarrow as pa
 
+    if isinstance(cells, Coded):
+        return _array(cells.values, kind).take(pa.array(cells.codes))
     if pa.types.is_floating(kind) and "" in cells:
         cells = [None if cell == "" else cell for cell in cells]
     return pa.array(cells).cast(kind) if pa.types.is_timestamp(kind) else pa.array(cells, kind)

@@ -7,9 +7,12 @@ locked, and no cursor stays open on either database.
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from itertools import compress
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Case, Q, When
 
 from annotation.models import Assignment, Event, Response
@@ -19,10 +22,12 @@ from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import KINDS
 from campaigns.methods import methods, reads
 from campaigns.models import Campaign, HitItem
-from evalsite.lib.column_queries import read_columns
-from evalsite.lib.tables.blocks import Block, spread, spread_any
+from evalsite.lib.column_queries import UtcText, read_columns
+from evalsite.lib.tables.blocks import Block, Coded, spread, spread_any
 
 State = Assignment.State
+Ints = npt.NDArray[np.intp]
+V = TypeVar("V")
 
 FINISHED: tuple[str, ...] = (State.FINISHED,)
 ALL_STATES: tuple[str, ...] = tuple(State.values)
@@ -47,19 +52,32 @@ Workers = Collection[int] | None
 KIND_NAMES = list(KINDS)
 """What kinds of items are called in files."""
 _ASSIGNMENTS_AT_ONCE, _HITS_AT_ONCE = 100, 100
+_MICROSECONDS, _MILLISECONDS, _US_PER_S = "datetime64[us]", "datetime64[ms]", 10**6
 _KEYS = ("assignment", "item", "turn", "criterion")
 
 
 class _Items(NamedTuple):
-    """Items of some HITs: the place of each by its id, and columns: position, source, system, kind, page."""
+    """Items of some HITs: their ids, in order, and positions, sources, systems, kinds, pages."""
 
-    place: dict[int, int]
+    ids: Ints
     columns: Block
 
-    def at(self, ids: Sequence[int]) -> Block:
-        """Return the columns of these items."""
-        places = list(map(self.place.__getitem__, ids))
-        return [list(map(column.__getitem__, places)) for column in self.columns]
+
+class _Answers(NamedTuple):
+    """Responses in the order of files: the places of their assignments, items and criteria, and their turns.
+
+    `order`: the place of each as it was read.
+    """
+
+    assignments: Ints
+    items: Ints
+    criteria: Ints
+    turns: Ints
+    order: Ints
+
+    def sort(self, column: Sequence[V]) -> list[V]:
+        """Return a column as it was read in the order of files."""
+        return list(map(column.__getitem__, self.order.tolist()))
 
 
 # --- Ratings
@@ -87,21 +105,27 @@ def rating_blocks(
     answered = Case(When(Q(score=None) | Q(criterion__in=without_score), then="value"))
     for assignments in assignment_chunks(campaign, states):
         items = _items_of(each.hit_id for each in assignments)
-        responses = Response.objects.filter(assignment__in=assignments).order_by().annotate(answered=answered)
-        columns = read_columns(responses, *_KEYS, "score", "rated_at", "answered", "abstained")
-        ids, item_ids, turns, asked, scores, at, values, abstained = _in_order(columns, items, list(criteria))
-        if not ids:
+        responses = Response.objects.filter(assignment__in=assignments).order_by()
+        responses = responses.annotate(answered=answered, at=UtcText("rated_at"))
+        columns = read_columns(responses, *_KEYS, "score", "at", "answered", "abstained")
+        found = _in_order(columns, assignments, items, list(criteria))
+        if not found.order.size:
             continue
-        positions, sources, systems, kinds, pages = items.at(item_ids)
+        scores, at, values, abstained = map(found.sort, columns[len(_KEYS) :])
+        of_items: list[Sequence[Any]] = [Coded(column, found.items) for column in items.columns]
+        positions, sources, systems, kinds, pages = of_items
+        asked, no_score = Coded(list(criteria.values()), found.criteria), [pk in without_score for pk in criteria]
         if without_score:
-            scores = [None if pk in without_score else score for pk, score in zip(asked, scores, strict=True)]
-            systems = ["" if pk in without_score else name for pk, name in zip(asked, systems, strict=True)]
+            is_without = np.array(no_score)[found.criteria].tolist()
+            scores = [None if no else score for no, score in zip(is_without, scores, strict=True)]
+            systems = ["" if no else name for no, name in zip(is_without, systems, strict=True)]
         given = ["" if s is not None else _value_text(v) for s, v in zip(scores, values, strict=True)]
-        workers, hits, in_states = _assignments_at(ids, assignments, names)
-        rated, seconds = _timing(assignments, ids, item_ids, at, positions, pages)
+        workers, hits, in_states = _assignments_at(found.assignments, assignments, names)
+        rated, seconds = _timing(assignments, items, found, at)
         yield [
-            *(workers, ids, hits, positions, sources, systems, kinds, spread(asked, lambda pk: criteria[pk][0])),
-            *(spread(scores, whole), in_states, rated, seconds, given, abstained, pages, spread(turns, _or_none)),
+            *(workers, Coded([each.pk for each in assignments], found.assignments), hits),
+            *(positions, sources, systems, kinds, spread(asked, itemgetter(0)), spread(scores, whole), in_states),
+            *(rated, seconds, given, abstained, pages, _turns(found)),
         ]
 
 
@@ -152,61 +176,73 @@ def _scores(
         items = _items_of(each.hit_id for each in assignments)
         scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
         columns = read_columns(scored.order_by(), *_KEYS, "score")
-        ids, item_ids, turns, asked, scores = _in_order(columns, items, list(criteria))
-        if not ids:
+        found = _in_order(columns, assignments, items, list(criteria))
+        if not found.order.size:
             continue
-        workers, hits, _ = _assignments_at(ids, assignments, names)
-        *of_items, _ = items.at(item_ids)
-        asked_of, given = spread(asked, criteria.__getitem__), spread(scores, whole)
-        yield assignments, [workers, ids, hits, *of_items, asked_of, given, spread(turns, _or_none)]
+        workers, hits, _ = _assignments_at(found.assignments, assignments, names)
+        ids = Coded([each.pk for each in assignments], found.assignments)
+        of_items = [Coded(column, found.items) for column in items.columns[:-1]]
+        asked, given = Coded(list(criteria.values()), found.criteria), spread(found.sort(columns[-1]), whole)
+        yield assignments, [workers, ids, hits, *of_items, asked, given, _turns(found)]
 
 
-def _in_order(columns: Block, items: _Items, criteria: list[int]) -> list[list[Any]]:
+def _in_order(columns: Block, assignments: Sequence[Assignment], items: _Items, criteria: Sequence[int]) -> _Answers:
     """Return responses, whose columns begin with `_KEYS`, by assignment, position, turn and place of the criterion.
 
     No two have the same of these.
     """
-    ids, item_ids, turns, asked = columns[:4]
-    positions = items.at(item_ids)[0]
-    places = spread(asked, {pk: place for place, pk in enumerate(criteria)}.__getitem__)
-    order = np.lexsort((places, turns, positions, ids)).tolist()
-    return [list(map(column.__getitem__, order)) for column in columns]
+    ids, item_ids, turns, asked = (np.array(column, np.intp) for column in columns[: len(_KEYS)])
+    of_assignments = np.searchsorted([each.pk for each in assignments], ids)
+    of_items, by_pk = np.searchsorted(items.ids, item_ids), np.argsort(criteria)
+    of_criteria = by_pk[np.searchsorted(criteria, asked, sorter=by_pk)] if criteria else asked
+    order = np.lexsort((of_criteria, turns, np.array(items.columns[0], np.intp)[of_items], of_assignments))
+    return _Answers(of_assignments[order], of_items[order], of_criteria[order], turns[order], order)
 
 
 def _assignments_at(
-    ids: Sequence[int], assignments: Iterable[Assignment], names: NameWorker
-) -> tuple[list[str], list[int], list[str]]:
-    """Return the worker, the HIT’s number and the state of the assignments with these ids."""
-    known = {each.pk: each for each in assignments}
-    workers = spread(ids, lambda pk: names(known[pk].worker))
-    return workers, spread(ids, lambda pk: known[pk].hit.number), spread(ids, lambda pk: known[pk].state)
+    places: Ints, assignments: Sequence[Assignment], names: NameWorker
+) -> tuple[Sequence[str], Sequence[int], Sequence[str]]:
+    """Return the worker, the HIT’s number and the state of the assignments at these places."""
+    columns = zip(*((names(each.worker), each.hit.number, each.state) for each in assignments), strict=True)
+    workers, hits, states = (Coded(column, places) for column in columns)
+    return workers, hits, states
 
 
-def _or_none(turn: int) -> int | None:
-    return turn or None
+def _turns(found: _Answers) -> Sequence[int | None]:
+    values, codes = np.unique(found.turns, return_inverse=True)
+    return Coded([turn or None for turn in values.tolist()], codes)
 
 
 def _timing(
-    assignments: Collection[Assignment],
-    ids: Sequence[int],
-    item_ids: Sequence[int],
-    at: Sequence[datetime],
-    positions: Sequence[int],
-    pages: Sequence[int | None],
-) -> tuple[list[str], list[float]]:
-    """Return when the page of each rating was rated, as text, and for how many seconds it was shown."""
-    shown = shown_seconds_of(assignments)
-    started, times = {each.pk: each.started_at for each in assignments}, spread(at, utc_text)
-    rated, seconds, page_before, rated_before = [], [], (0, 0), datetime.min
-    text, took = "", 0.0
-    for pk, item, time, written, position, page in zip(ids, item_ids, at, times, positions, pages, strict=True):
-        if (here := (pk, page or -position)) != page_before:
-            since = time - (rated_before if pk == page_before[0] else started[pk])
-            text, took = written, round(shown[pk].get(item, max(since.total_seconds(), 0.0)), 3)
-            page_before, rated_before = here, time
-        rated.append(text)
-        seconds.append(took)
-    return rated, seconds
+    assignments: Sequence[Assignment], items: _Items, found: _Answers, at: Sequence[str]
+) -> tuple[Sequence[str], Sequence[float]]:
+    """Return when the page of each rating was rated, as text, and for how many seconds it was shown.
+
+    `at`: when each was rated.
+    """
+    # An item without a page is one by itself.
+    pages = np.array([page or -position for page, position in zip(items.columns[-1], items.columns[0], strict=True)])
+    page, ids = pages[found.items], found.assignments
+    is_new = np.r_[True, (page[1:] != page[:-1]) | (ids[1:] != ids[:-1])]
+    first = np.flatnonzero(is_new)
+    times = np.array(list(map(at.__getitem__, first.tolist())), _MICROSECONDS)
+    pks = [each.pk for each in assignments]
+    started = np.array([each.started_at.astimezone(UTC).replace(tzinfo=None) for each in assignments], _MICROSECONDS)
+    before, of = np.roll(times, 1), ids[first]
+    is_of_other = np.r_[True, of[1:] != of[:-1]]
+    since = (times - np.where(is_of_other, started[of], before)).astype(np.int64) / _US_PER_S
+    reported = _reported_seconds(assignments)
+    n_items = max(items.ids.size, 1)
+    keys = np.searchsorted(pks, reported[0]) * n_items + np.searchsorted(items.ids, reported[1])
+    in_order, wanted = np.argsort(keys, kind="stable"), of * n_items + found.items[first]
+    place = np.searchsorted(keys, wanted, side="right", sorter=in_order) - 1  # the last report of an item
+    took = np.maximum(since, 0.0)
+    if keys.size:
+        last = in_order[place]
+        took = np.where((place >= 0) & (keys[last] == wanted), np.array(reported[2])[last], took)
+    codes = np.cumsum(is_new) - 1
+    rated = np.datetime_as_string(times.astype(_MILLISECONDS), timezone="UTC").tolist()
+    return Coded(rated, codes), Coded(spread(took.tolist(), lambda seconds: round(seconds, 3)), codes)
 
 
 def whole(score: float | None) -> float | None:
@@ -233,24 +269,29 @@ def assignment_chunks(
 
 
 def _items_of(hits: Iterable[int]) -> _Items:
-    items = HitItem.objects.filter(hit__in=set(hits)).order_by()
+    items = HitItem.objects.filter(hit__in=set(hits)).order_by("pk")
     names = ("position", "output__source__name", "output__system__name", "kind", "page")
     ids, positions, sources, systems, kinds, pages = read_columns(items, "pk", *names)
-    columns = positions, sources, systems, spread(kinds, KIND_NAMES.__getitem__), pages
-    return _Items({pk: place for place, pk in enumerate(ids)}, columns)
+    return _Items(np.array(ids, np.intp), [positions, sources, systems, spread(kinds, KIND_NAMES.__getitem__), pages])
 
 
 def shown_seconds_of(assignments: Collection[Assignment]) -> dict[int, dict[int, float]]:
     """Return how long items were shown, by assignment and item, where the browser reported it."""
+    shown: dict[int, dict[int, float]] = {each.pk: {} for each in assignments}
+    for pk, item, seconds in zip(*_reported_seconds(assignments), strict=True):
+        shown[pk][item] = seconds
+    return shown
+
+
+def _reported_seconds(assignments: Collection[Assignment]) -> tuple[Sequence[int], Sequence[int], Sequence[float]]:
+    """Return assignments, items, and how long the browser reported that they were shown; of an item the last counts."""
     events = Event.objects.filter(assignment__in=assignments, kind=Event.Kind.RATED, item__isnull=False).order_by()
     # Of telemetry, which differs from row to row, the database takes out what is read.
     ids, items, reported = read_columns(events, "assignment", "item", "data__shown_ms")
     seconds = spread_any(reported, lambda shown_ms: shown_seconds({"shown_ms": shown_ms}))
-    shown: dict[int, dict[int, float]] = {each.pk: {} for each in assignments}
-    for pk, item, each in zip(ids, items, seconds, strict=True):
-        if each is not None:
-            shown[pk][item] = each
-    return shown
+    is_known = [each is not None for each in seconds]
+    known = [each for each in seconds if each is not None]
+    return list(compress(ids, is_known)), list(compress(items, is_known)), known
 
 
 # --- The rest
@@ -310,10 +351,20 @@ def event_blocks(campaign: Campaign, *, names: NameWorker = hashed_name, with_id
         ids, positions, kinds, at, data = read_columns(events, "assignment", "item__position", "kind", "at", "data")
         if not ids:
             continue
-        workers, hits, _ = _assignments_at(ids, assignments, names)
+        pks = [each.pk for each in assignments]
+        places = np.searchsorted(pks, ids)
+        workers, hits, _ = _assignments_at(places, assignments, names)
         if not with_ids:
             data = [{} if kind == Event.Kind.ARRIVED else each for kind, each in zip(kinds, data, strict=True)]
-        yield [ids, workers, hits, positions, kinds, spread(at, utc_text), data]
+        yield [
+            Coded([each.pk for each in assignments], places),
+            workers,
+            hits,
+            positions,
+            kinds,
+            spread(at, utc_text),
+            data,
+        ]
 
 
 def utc_text(at: datetime) -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 from campaigns.design.style import STYLE_FEATURES
 from campaigns.models import Campaign, Output
-from evalsite.lib.tables.blocks import Block
+from evalsite.lib.tables.blocks import Block, spread, zipped
 
 _OF_OUTPUT = "output_{}"
 
@@ -40,12 +41,12 @@ class OutputStyle:
             return tuple(f"{feature}_{side}" for feature in named for side in "ab")
         return tuple(map(_OF_OUTPUT.format, self.features)) if "system" in columns else ()
 
-    def beside(self, columns: Sequence[str], sources: Sequence[str], block: Block) -> Iterator[list[str]]:
+    def beside(self, columns: Sequence[str], sources: Sequence[str], block: Block) -> Iterator[Sequence[str]]:
         """Return the columns of `names` beside a block, empty where a row is about no output."""
         none = ("",) * len(self.features)
         sides = [block[columns.index(name)] for name in ("system_a", "system_b", "system") if name in columns]
-        found = [[self.outputs.get(key, none) for key in zip(sources, side, strict=True)] for side in sides]
-        return ([cells[k] for cells in of_side] for k in range(len(self.features)) for of_side in found)
+        found = [spread(zipped(sources, side), lambda key: self.outputs.get(key, none)) for side in sides]
+        return (spread(of_side, itemgetter(k)) for k in range(len(self.features)) for of_side in found)
 
 
 NO_STYLE = OutputStyle(())

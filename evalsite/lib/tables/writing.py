@@ -1,7 +1,7 @@
 """The one way out for tables: CSV and XLSX that a spreadsheet cannot mistake for formulas."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import isfinite
@@ -10,13 +10,16 @@ from tempfile import TemporaryFile
 from typing import IO, Any, TextIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from evalsite.lib.tables.blocks import Block, in_blocks, spread_any
+from evalsite.lib.tables.blocks import Block, in_blocks, lines, spread_any
 
 # A formula (OWASP, CSV injection): also behind white space, which some programs leave out, and in full width, which
 # some read as the same. Or what looks neutralised already: it gets one more, so that `restore` gives it back.
 _FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
 
 _QUOTE, _QUOTED = '"', re.compile('[,"\r\n]')
+# In lines of cells: all that the two above can find, and more.
+_PERHAPS_CHANGED = re.compile(r"""[,"\r\t=+@＝＋－＠]|^(?:[-'\ufeff]|[^\S\n])""", re.MULTILINE)
+_ROWS_AT_ONCE = 1_000
 
 
 def neutralise(cell: Any) -> Any:
@@ -32,15 +35,29 @@ def restore(cell: str) -> str:
 def write_csv(stream: TextIO, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table as CSV (RFC 4180, UTF-8); numbers in full precision, None as an empty cell."""
     for block in in_blocks(chain([header], rows)):
-        stream.write(csv_text(block))
+        stream.writelines(csv_texts(block))
 
 
-def csv_text(block: Block) -> str:
-    """Return the rows of a block as lines of CSV: quoted where they must be, neutralised, None as an empty cell."""
-    cells = [spread_any(column, _csv_cell) for column in block]
-    if len(cells) == 1:
-        cells = [[cell or '""' for cell in cells[0]]]  # else the row would be an empty line
-    return "".join(f"{line}\r\n" for line in map(",".join, zip(*cells, strict=True)))
+def csv_texts(block: Block) -> Iterator[str]:
+    """Yield rows of a block as lines of CSV: quoted where they must be, neutralised, None as an empty cell."""
+    texts = [_csv_cells if len(block) > 1 else _only_cells] * len(block)
+    for some in lines(block, texts, ",", _ROWS_AT_ONCE):
+        yield "\r\n".join(chain(some, [""]))
+
+
+def _csv_cells(column: Sequence[Any]) -> Sequence[str]:
+    kinds = set(map(type, column))
+    if kinds <= {int, float}:
+        return list(map(str, column))
+    if kinds == {str}:  # most columns have no cell to change, which is seen sooner of all together
+        text = "\n".join(column)
+        if text.count("\n") == len(column) - 1 and not _PERHAPS_CHANGED.search(text):
+            return column
+    return spread_any(column, _csv_cell)
+
+
+def _only_cells(column: Sequence[Any]) -> Sequence[str]:
+    return [cell or '""' for cell in _csv_cells(column)]  # else the row would be an empty line
 
 
 def _csv_cell(cell: Any) -> str:
