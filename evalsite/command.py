@@ -2,10 +2,12 @@
 
 import os
 import sys
+from importlib import import_module
 
 from campaigns.examples import EXAMPLES
 from evalsite.lib.version import __version__
 
+_OF_FILES = "Analyse files, without a database"
 # What `evalsite --help` lists.
 GROUPS: dict[str, dict[str, str]] = {
     "Try it": {
@@ -13,7 +15,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "simulate": "send a simulated crowd, whose truth is known, to a running campaign",
         "crowd_simulator": "run simulators of Mechanical Turk and Prolific on this machine",
     },
-    "Analyse files, without a database": {
+    _OF_FILES: {
         "analyse": "analyse a file of ratings: worker tests, standardised scores, ranking",
         "agreement": "measure how far workers agree",
         "metrics": "compare automatic metrics with human scores",
@@ -51,15 +53,21 @@ def describe() -> str:
 def run(arguments: list[str]) -> None:
     """Run a management command; `arguments` begin with the name of the program, as `sys.argv` does.
 
-    Settings that cannot be read end the process with one line that says why.
+    Settings that cannot be read end the process with one line that says why. Those that analyse files read none, and
+    do not wait for the apps.
     """
+    from evalsite.lib.memory import collect_seldom
+
+    collect_seldom()
+    if GROUPS[_OF_FILES].keys() & set(arguments[1:2]):
+        from evalsite.lib.plugins import place_of
+
+        import_module(f"{place_of('analysis')}.management.commands.{arguments[1]}").Command().run_from_argv(arguments)
+        return
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    from evalsite.lib.memory import collect_seldom
-
-    collect_seldom()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
     try:
         _ = settings.INSTALLED_APPS  # reads them

@@ -7,9 +7,11 @@ from unittest.mock import Mock
 
 import pytest
 from celery import signals
+from django.template import engines
 
 from evalsite.celery import app
 from evalsite.jobs import handlers, timing, workers
+from evalsite.warming import warm_pages
 
 # Each is imported where it is used.
 _LARGE = {
@@ -35,6 +37,16 @@ import io
 from django.core.management import call_command
 call_command("analyse", "examples/ratings.csv", protocol="mrc-adequacy", format="json", stdout=io.StringIO())
 """
+_OF_A_FILE_ALONE = """
+import os
+import sys
+os.environ.pop("DJANGO_SETTINGS_MODULE", None)  # nobody sets it for the command
+sys.modules["pandas"] = None
+from evalsite.command import run
+run(["evalsite", "analyse", "examples/ratings.csv", "--protocol", "mrc-adequacy", "--format", "json"])
+from django.conf import settings
+assert not settings.configured
+"""
 _FIRST_ANALYSIS = """
 import sys
 from pathlib import Path
@@ -51,13 +63,14 @@ for name in before:
 """
 _PRINT = """
 import sys
-print("imported:", *sorted({name.partition(".")[0] for name, module in sys.modules.items() if module}))
+print("imported:", *sorted({{".".join(name.split(".")[:{}]) for name, module in sys.modules.items() if module}}))
 """
 
 
-def imported_by(code: str) -> set[str]:
+def imported_by(code: str, n_words: int = 1) -> set[str]:
+    """Return the modules that are imported in the end, by the first words of their names."""
     root = Path(__file__).parent.parent
-    command = [sys.executable, "-c", code + _PRINT]
+    command = [sys.executable, "-c", code + _PRINT.format(n_words)]
     printed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=120).stdout
     return set(printed.partition("imported: ")[2].split())
 
@@ -66,6 +79,16 @@ def test_the_analysis_of_a_file_imports_nothing_of_the_site_that_is_large():
     imported = imported_by(_SETUP + _OF_A_FILE)
     assert {"scipy", "pyarrow"} <= imported
     assert not imported & (_LARGE - {"scipy", "pyarrow", "regex"} | {"psycopg", "requests", "rest_framework", "yaml"})
+
+
+def test_the_command_that_analyses_a_file_imports_no_part_of_the_site():
+    imported = imported_by(_OF_A_FILE_ALONE, 2)
+    assert {"scipy.special", "analysis.stats", "django.core"} <= imported
+    assert not imported & {
+        *("evalsite.settings", "evalsite.urls", "evalsite.accounts", "evalsite.jobs", "django.contrib", "django.urls"),
+        *("campaigns.models", "annotation.models", "analysis.models", "analysis.web", "crowd", "api", "desk"),
+        *("rest_framework", "requests", "yaml", "jwt", "psycopg", "httpx", "PIL", "matplotlib"),
+    }
 
 
 def test_checks_import_no_large_library():
@@ -83,6 +106,12 @@ def test_a_large_library_would_be_noticed():
 def test_pandas_cannot_be_imported_unnoticed():
     with pytest.raises(subprocess.CalledProcessError):
         imported_by(_SETUP + "import pandas")
+
+
+def test_pages_and_letters_are_ready_before_the_first_request():
+    warm_pages()
+    [loader] = engines["django"].engine.template_loaders
+    assert {"crowd/payments.html", "analysis/ranking.html", "accounts/link_email.txt"} <= set(loader.get_template_cache)
 
 
 @pytest.mark.parametrize("is_early", [True, False])

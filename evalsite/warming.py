@@ -1,0 +1,17 @@
+"""What the first requests after a start would wait for: modules of all pages, and templates, of letters too."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from django.template import TemplateDoesNotExist, TemplateSyntaxError, engines
+from django.template.loader import get_template
+from django.urls import get_resolver
+
+
+def warm_pages() -> None:
+    """Import the views and compile the templates of the site and of packages; whoever shows a bad one is told."""
+    _ = get_resolver().url_patterns
+    for folder in map(Path, engines["django"].engine.dirs):  # type: ignore[attr-defined]
+        for path in filter(Path.is_file, folder.rglob("*")):
+            with suppress(TemplateDoesNotExist, TemplateSyntaxError, UnicodeDecodeError):
+                get_template(path.relative_to(folder).as_posix())
