@@ -1,7 +1,9 @@
 """Private servers and browsers for tests, found on this machine: started on a free port, gone afterwards."""
 
+import json
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -162,6 +164,19 @@ def make_redis(port: int) -> Program:
 
 
 @contextmanager
+def running_firefox() -> Iterator[str]:
+    """Run Firefox without a window; yield the address where it is driven by WebDriver BiDi."""
+    program = find_program("firefox-esr", "firefox") or missing("Firefox")
+    with tempfile.TemporaryDirectory(prefix="evalsite-firefox-", ignore_cleanup_errors=True) as folder:
+        preferences = (json.dumps(each)[1:-1] for each in FIREFOX_PREFERENCES.items())
+        Path(folder, "user.js").write_text("\n".join(f"user_pref({each});" for each in preferences))
+        with _running([program, "--headless", "--profile", folder, "--remote-debugging-port", "0"], Path(folder)):
+            said, log = r"BiDi listening on (ws://\S+)", Path(folder, "log")
+            wait_until(lambda: _said_in(log, said), 60, "Firefox listens")
+            yield _said_in(log, said)
+
+
+@contextmanager
 def running_webkit() -> "Iterator[webdriver.WebKitGTK]":
     """Run WebKitGTK's browser on a screen that nobody sees; yield what drives it."""
     from selenium import webdriver  # it takes as long to import as Django, and every process of the tests comes here
@@ -172,12 +187,17 @@ def running_webkit() -> "Iterator[webdriver.WebKitGTK]":
     if screen is None or driver is None or browser is None:
         missing("WebKitGTK (webkit2gtk-driver) or Xvfb")
     with tempfile.TemporaryDirectory(prefix="evalsite-webkit-", ignore_cleanup_errors=True) as folder:
+        style = Path(folder, "gtk-3.0", "gtk.css")
+        style.parent.mkdir()
+        style.write_text("* { min-width: 0; padding: 0; }")  # else its window is 447 pixels wide at least
         command = [screen, "-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp", "-noreset"]
         with _running(command, Path(folder)):
             log = Path(folder, "log")
-            wait_until(lambda: _display_in(log), 60, "Xvfb has a display")
-            environment = os.environ | {"DISPLAY": _display_in(log), "HOME": folder, "XDG_RUNTIME_DIR": folder}
-            environment |= {"GTK_A11Y": "none", "NO_AT_BRIDGE": "1", "GSETTINGS_BACKEND": "memory"}
+            display = r"(?m)^(\d+)$"
+            wait_until(lambda: _said_in(log, display), 60, "Xvfb has a display")
+            environment = os.environ | dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"), folder)
+            environment |= {"DISPLAY": f":{_said_in(log, display)}", "GSETTINGS_BACKEND": "memory"}
+            environment |= {"GTK_A11Y": "none", "NO_AT_BRIDGE": "1"}
             options = webdriver.WebKitGTKOptions()
             options.binary_location = str(browser)
             options.add_argument("--automation")
@@ -190,10 +210,10 @@ def running_webkit() -> "Iterator[webdriver.WebKitGTK]":
                 session.quit()
 
 
-def _display_in(log: Path) -> str:
-    """Return the display that Xvfb says it has: a line with its number alone."""
-    numbers = [line for line in log.read_text(errors="replace").splitlines() if line.isdigit()]
-    return f":{numbers[0]}" if numbers else ""
+def _said_in(log: Path, pattern: str) -> str:
+    """Return the first group of a pattern where a program said it, "" before."""
+    found = re.search(pattern, log.read_text(errors="replace"))
+    return found[1] if found else ""
 
 
 def new_database(server_url: str, name: str, template: str = "template1") -> str:

@@ -171,12 +171,12 @@ def fill(campaign: Campaign) -> None:
             Output.objects.create(source=source, system=system, text=text)
 
 
-def build(owner: User, slug: str) -> Campaign:
+def build(owner: User, slug: str, n_items: int = 1) -> Campaign:
     if get_protocol(slug).chat:
         return make_live_campaign(owner, slug)
     campaign = make_campaign(owner, slug)
     fill(campaign)
-    campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.n_reference = 1, 0, 0, 0
+    campaign.n_ordinary, campaign.n_degraded, campaign.n_repeat, campaign.n_reference = n_items, 0, 0, 0
     campaign.layout, campaign.has_anchor, campaign.seed = Layout.POOLED, False, 3
     campaign.worker_test, campaign.instructions = "none", "Read the texts, then answer."
     campaign.save()

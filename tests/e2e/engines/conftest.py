@@ -1,24 +1,19 @@
 """Firefox and WebKit, each started once, a tab in each, and small campaigns."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
-from playwright.sync_api import Page, Playwright
 from selenium.webdriver import WebKitGTK
 
 from tests import services
-from tests.e2e.engines.tabs import FirefoxTab, Tab, WebKitTab
+from tests.e2e.engines.tabs import Firefox, FirefoxTab, Tab, WebKitTab
 
 
 @pytest.fixture(scope="session")
-def firefox(playwright: Playwright) -> Iterator[Page]:
-    """A page of Firefox, in which opening one takes longer than most tests."""
-    program = services.find_program("firefox-esr", "firefox") or services.missing("Firefox")
-    browser = playwright.firefox.launch(
-        channel="moz-firefox", executable_path=program, firefox_user_prefs=services.FIREFOX_PREFERENCES
-    )
-    yield browser.new_page()
-    browser.close()
+def firefox() -> Iterator[Firefox]:
+    with services.running_firefox() as address, closing(Firefox(address)) as firefox:
+        yield firefox
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +23,13 @@ def webkit() -> Iterator[WebKitGTK]:
 
 
 @pytest.fixture
-def firefox_tab(firefox: Page) -> Iterator[Tab]:
-    yield FirefoxTab(firefox)
-    firefox.goto("about:blank")
-    firefox.context.clear_cookies()
-    firefox.set_viewport_size({"width": 1280, "height": 720})
+def firefox_tab(firefox: Firefox) -> Iterator[Tab]:
+    """The one tab of Firefox, in which opening another takes longer than most tests."""
+    tab = FirefoxTab(firefox)
+    tab.resize(1280)
+    yield tab
+    tab.open("about:blank")
+    firefox.ask("storage.deleteCookies")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Pages of what models write and of several translations, rated in Firefox and in WebKit, wide and narrow."""
+"""Pages of what models write and of several translations, in Firefox and in WebKit, by mouse, keyboard and touch."""
 
 import json
 from pathlib import Path
@@ -11,8 +11,9 @@ from annotation.services.assignments import start_assignment
 from campaigns.models import HitItem
 from evalsite.accounts.models import User
 from tests.annotation.cast import launch
-from tests.e2e.engines.tabs import Tab
+from tests.e2e.engines.tabs import WAIT_S, Tab
 from tests.e2e.test_protocol_pictures import ANSWER, STEPS, TALK, build
+from tests.services import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOLD, DETAILS, PICTURE = ".fold-switch input", ".spoken-folded summary", ".picture-tools [title='Zoom in']"
@@ -37,6 +38,7 @@ LONG = {
     "conversation": json.dumps(TALK * 8),
     "agent-trace": json.dumps(STEPS[:-1] * 8 + STEPS[-1:]),
 }
+WIDTHS = (1440, 360)
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 GROUPS = """[...document.querySelectorAll("main [name^=answer_]:is([type=radio], [type=checkbox])")].map(
     (field) => [field.name, field.value])"""
@@ -52,45 +54,60 @@ def one(tab: Tab, selector: str, place: int = 0) -> str:
     return "[data-one]"
 
 
-def answer(tab: Tab) -> None:
-    """Answer all that is asked, by keyboard; by mouse mark a word of each text in which errors are marked."""
+def act(tab: Tab, way: str, selector: str) -> None:
+    """Press a button, open what is folded, or choose an option."""
+    if way == "keyboard":
+        tab.press(selector, "Space")
+    else:
+        {"mouse": tab.click, "touch": tab.touch}[way](selector)
+
+
+def answer(tab: Tab, way: str) -> None:
+    """Answer all that is asked; in lists, which open outside the page, by keyboard."""
     for name, value in dict(tab.run(GROUPS)).items():
-        tab.press(f'[name="{name}"][value="{value}"]', "Space")
+        act(tab, way, f'[name="{name}"][value="{value}"]')
     for place in range(tab.run(MARKED)):
-        tab.click(one(tab, "[data-spans-text=target] [data-start='0']", place))
-        tab.click(one(tab, ".spans-panel:not([hidden]) .spans-severity"))
+        if way == "keyboard":
+            tab.press(one(tab, "[data-spans-text=target]", place), "Right")
+            tab.press("[data-one]", "Enter")
+        else:
+            act(tab, way, one(tab, "[data-spans-text=target] [data-start='0']", place))
+        act(tab, way, one(tab, ".spans-panel:not([hidden]) .spans-severity"))
     for name in tab.run(SLIDERS):
-        tab.press(f'[data-name="{name}"]', "End")
+        slider = f'[data-name="{name}"]'
+        tab.press(slider, "End") if way == "keyboard" else act(tab, way, slider)
     for name in tab.run(LISTS):
         tab.choose(f'[name="{name}"]', 2)
 
 
-def test_browser_an_item_of_each_protocol_of_models_is_opened_answered_and_saved(
-    tab: Tab, framed_address: str, owner: User, settings: SettingsWrapper, tmp_path: Path
+@pytest.mark.parametrize("slug", OPENED)
+def test_browser_items_of_each_protocol_of_models_are_opened_answered_and_saved(
+    tab: Tab, framed_address: str, owner: User, settings: SettingsWrapper, tmp_path: Path, slug: str
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    for slug, opened in OPENED.items():
-        campaign = launch(build(owner, slug))
-        if slug in LONG:
-            HitItem.objects.filter(hit__campaign=campaign).update(text=LONG[slug])
-        assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:ann", consented=True)
-        tab.resize(1440)
+    campaign, opened = launch(build(owner, slug, len(WIDTHS))), OPENED[slug]
+    if slug in LONG:
+        HitItem.objects.filter(hit__campaign=campaign).update(text=LONG[slug])
+    for way in ("mouse", "keyboard", "touch"):
+        assignment = start_assignment(campaign=campaign, worker_key=f"{campaign.public_id}:{way}", consented=True)
         tab.open(f"{framed_address}/rate/{token_of(assignment)}/")
-        tab.wait_for("[data-rating-next]")
-        for width in (1440, 360):
+        for number, width in enumerate(WIDTHS, start=1):
             tab.resize(width)
-            assert tab.run(FITS), (slug, width)
+            tab.wait_for_text("h1", f"Item {number} of {len(WIDTHS)}")
+            tab.wait_for("[data-rating-next]")
+            assert tab.run("innerWidth") == width
+            assert tab.run(FITS), (way, width)
             if opened:
                 before = tab.run(STATE[opened])
-                tab.click(one(tab, opened))
-                assert tab.run(STATE[opened]) != before, (slug, width)
-                assert tab.run(FITS), (slug, width)
-        answer(tab)
-        assert tab.complaints() == [], slug
-        tab.click("[data-rating-next]")
+                act(tab, way, one(tab, opened))
+                wait_until(lambda: tab.run(STATE[opened]) != before, WAIT_S, f"{opened} is opened: {way}, {width}")  # noqa: B023
+                assert tab.run(FITS), (way, width)
+            answer(tab, way)
+            assert tab.complaints() == [], (way, width)
+            act(tab, way, "[data-rating-next]")
         tab.wait_for("[data-rating-next]", 0)
-        assert tab.complaints() == [], slug
+        assert tab.complaints() == [], way
         assignment.refresh_from_db()
-        assert assignment.n_rated == assignment.n_items, slug
+        assert assignment.n_rated == assignment.n_items, way
         answered = assignment.responses.values_list("criterion", flat=True)
-        assert set(answered) == set(campaign.criteria.values_list("pk", flat=True)), slug
+        assert set(answered) == set(campaign.criteria.values_list("pk", flat=True)), way
