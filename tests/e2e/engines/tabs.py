@@ -132,8 +132,9 @@ class FirefoxTab:
         self._tab = self._frame = firefox.tab
 
     def open(self, url: str) -> None:
-        self._firefox.complaints.clear()
-        self._firefox.ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
+        for each in ("about:blank", url):  # of the page before nothing more is said than what was under way
+            self._firefox.complaints.clear()
+            self._firefox.ask("browsingContext.navigate", context=self._tab, url=each, wait="complete")
 
     def resize(self, width: int) -> None:
         self._firefox.ask("browsingContext.setViewport", context=self._tab, viewport={"width": width, "height": 900})
