@@ -44,16 +44,16 @@ MIDDLE = """(() => {
 })()"""
 # Its driver takes a finger for a mouse: these are the events that browsers send of one, without what they do of
 # themselves, such as to scroll; a finger that stays in its place ends with a click.
-_TOUCH = """(([x, y], steps) => {
+_POINT = """((pointerType, [x, y], steps) => {
     const target = document.elementFromPoint(x, y);
     for (const [type, right, down] of steps) {
         const at = { clientX: x + right, clientY: y + down };
-        const finger = { pointerId: 7, pointerType: "touch", isPrimary: true, button: 0, bubbles: true };
-        target.dispatchEvent(new PointerEvent(type, { ...finger, ...at }));
+        const pointer = { pointerId: pointerType === "mouse" ? 1 : 7, pointerType, isPrimary: true, button: 0, bubbles: true };
+        target.dispatchEvent(new PointerEvent(type, { ...pointer, ...at }));
     }
     if (steps.length === 2) target.dispatchEvent(new MouseEvent(
         "click", { bubbles: true, cancelable: true, composed: true, detail: 1, clientX: x, clientY: y }));
-})(%s, %s)"""
+})(%s, %s, %s)"""
 
 
 class Tab(Protocol):
@@ -233,19 +233,13 @@ class WebKitTab:
         def click(element: WebElement) -> None:
             try:
                 element.click()
-            except ElementNotInteractableException:  # so the driver says of sliders: a key sets them, not the mouse
-                element.send_keys(Keys.END)
+            except ElementNotInteractableException:  # so the driver says of sliders, and never ends a click beside them
+                self._point("mouse", selector)
 
         self._do(selector, click)
 
     def touch(self, selector: str, *moves: tuple[int, int]) -> None:
-        middle = self._until(lambda: self._run(MIDDLE % selector), selector)
-        steps = [
-            ("pointerdown", 0, 0),
-            *(("pointermove", *each) for each in moves),
-            ("pointerup", *(moves or [(0, 0)])[-1]),
-        ]
-        self._run(_TOUCH % (json.dumps(middle), json.dumps(steps)))
+        self._point("touch", selector, *moves)
 
     def press(self, selector: str, key: str) -> None:
         def press(element: WebElement) -> None:
@@ -272,6 +266,12 @@ class WebKitTab:
     def run(self, script: str) -> Any:
         [found] = self._until(lambda: [self._run(script)], script)
         return found
+
+    def _point(self, kind: str, selector: str, *moves: tuple[int, int]) -> None:
+        middle = self._until(lambda: self._run(MIDDLE % selector), selector)
+        last = (moves or [(0, 0)])[-1]
+        steps = [("pointerdown", 0, 0), *(("pointermove", *each) for each in moves), ("pointerup", *last)]
+        self._run(_POINT % (json.dumps(kind), json.dumps(middle), json.dumps(steps)))
 
     def _do(self, selector: str, act: Callable[[WebElement], None]) -> None:
         """Act on an element once the page is whole: before its styles are there, a click misses."""

@@ -62,6 +62,13 @@ def act(tab: Tab, way: str, selector: str) -> None:
         {"mouse": tab.click, "touch": tab.touch}[way](selector)
 
 
+def unfold(tab: Tab, way: str, opened: str) -> None:
+    """Open what is folded, or zoom in, and wait until that is seen."""
+    before = tab.run(STATE[opened])
+    act(tab, way, one(tab, opened))
+    wait_until(lambda: tab.run(STATE[opened]) != before, WAIT_S, f"{opened} is opened by {way}")
+
+
 def answer(tab: Tab, way: str) -> None:
     """Answer all that is asked; in lists, which open outside the page, by keyboard."""
     for name, value in dict(tab.run(GROUPS)).items():
@@ -98,9 +105,7 @@ def test_browser_items_of_each_protocol_of_models_are_opened_answered_and_saved(
             assert tab.run("innerWidth") == width
             assert tab.run(FITS), (way, width)
             if opened:
-                before = tab.run(STATE[opened])
-                act(tab, way, one(tab, opened))
-                wait_until(lambda: tab.run(STATE[opened]) != before, WAIT_S, f"{opened} is opened: {way}, {width}")  # noqa: B023
+                unfold(tab, way, opened)
                 assert tab.run(FITS), (way, width)
             answer(tab, way)
             assert tab.complaints() == [], (way, width)
