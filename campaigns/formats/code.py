@@ -133,8 +133,7 @@ def _difference(text: str) -> str:
         found = json.loads(text) if text.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return text
-    names = next((each for each in _VERSIONS if isinstance(found, dict) and {*each} <= found.keys()), None)
-    if names is None:
+    if not isinstance(found, dict) or not (names := next((each for each in _VERSIONS if {*each} <= found.keys()), ())):
         return text
     versions = [found[name] for name in names]
     if not all(isinstance(each, str) for each in versions):
