@@ -42,13 +42,13 @@ MIDDLE = """(() => {
     const middle = [x + width / 2, y + height / 2], top = document.elementFromPoint(...middle);
     return shown.contains(top) || top?.contains(shown) ? middle : null;
 })()"""
-# Its driver takes a finger for a mouse: these are the events that browsers send of one, without what they do of
-# themselves, such as to scroll; a finger that stays in its place ends with a click.
+# Its driver takes a finger for a mouse: these are the events that browsers send of a pointer, without what they do of
+# themselves, such as to scroll; one that stays in its place ends with a click.
 _POINT = """((pointerType, [x, y], steps) => {
-    const target = document.elementFromPoint(x, y);
+    const target = document.elementFromPoint(x, y), pointerId = pointerType === "mouse" ? 1 : 7;
     for (const [type, right, down] of steps) {
         const at = { clientX: x + right, clientY: y + down };
-        const pointer = { pointerId: pointerType === "mouse" ? 1 : 7, pointerType, isPrimary: true, button: 0, bubbles: true };
+        const pointer = { pointerId, pointerType, isPrimary: true, button: 0, bubbles: true };
         target.dispatchEvent(new PointerEvent(type, { ...pointer, ...at }));
     }
     if (steps.length === 2) target.dispatchEvent(new MouseEvent(
