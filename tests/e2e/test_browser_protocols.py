@@ -94,7 +94,7 @@ TRIALS: Mapping[str, Trial] = {
 @pytest.fixture(scope="module")
 def tabs(browser: Browser, live_server: Any) -> Iterator[dict[str, Page]]:
     """A tab of the researcher's, one of workers and one on their phone: each new one costs as much as ten pages."""
-    size = {"viewport": {"width": 1280, "height": 900}}
+    size = {"viewport": {"width": 1440, "height": 900}}
     windows = {
         name: browser.new_context(base_url=live_server.url, reduced_motion="reduce", **options)
         for name, options in {"researcher": size, "wide": size, "phone": PHONE}.items()
