@@ -169,7 +169,9 @@ def _is_unique(preview: Preview, column: str, systems: Sequence[str]) -> bool:
 
 
 def _is_readable(preview: Preview, column: str, slug: str) -> bool:
-    """Tell whether the format of outputs reads one of a column's first cells that are not empty."""
+    """Tell whether the format of outputs reads one of a column's first cells; files that cells name are not there."""
+    if has_file_format([slug]):
+        return True
     format = get_format(slug)
     for cell in filter(str.strip, _cells(preview, column)[:_TRIED]):
         with suppress(DomainError):

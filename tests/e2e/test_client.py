@@ -84,7 +84,7 @@ def served(
 def make_token(database: Callable[[], AbstractContextManager[None]]) -> str:
     with database():
         user = User.objects.get(email=EMAIL)
-        return create_token(user=user, name="client", scopes=Scope.values, now=timezone.now())[1]
+        return create_token(user=user, name=f"client {uuid4()}", scopes=Scope.values, now=timezone.now())[1]
 
 
 def work(installation: Installation, public_id: str) -> None:

@@ -118,7 +118,7 @@ def test_a_page_reserves_the_room_names_files_for_all_screens_and_loads_those_ah
     for name in (f"{stem}z", "0" * 24 + "a", stem):
         assert client.get(f"{address}{name}.img").status_code == 404
     campaign.files.all().delete()
-    assert client.get(f"{address}{stem}a.webp").status_code == 404, "a lost file is no error of the server"
+    assert client.get(f"{address}{stem}a.img").status_code == 404, "a lost file is no error of the server"
 
 
 def test_accessible_pages_have_the_picture_and_what_describes_it(owner_client: Client, owner: User) -> None:
