@@ -16,13 +16,14 @@ loading are the caller's care.
 
 import struct
 from hashlib import shake_128
+from typing import TYPE_CHECKING
 
-from annotation.images.files import png_chunk
+if TYPE_CHECKING:
+    from PIL.PngImagePlugin import PngInfo
 
 N_PADDING_BYTES = 512
 # By its capitals a reader of PNG knows that it need not know it, and that it is our own.
 _PADDING = b"paDd"
-_LENGTH_OF_END = len(png_chunk(b"IEND"))
 # Each takes about 4 bytes. Even if half are on letters, those of two salts are never all at the same places.
 _N_SPECKLES = 16
 
@@ -50,9 +51,15 @@ def pad_webp(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
 
 
-def pad_png(png: bytes, salt: bytes) -> bytes:
-    """Return a PNG file with such a chunk before its last one; without salt it stays as it is."""
-    return png[:-_LENGTH_OF_END] + png_chunk(_PADDING, _padding(salt)) + png[-_LENGTH_OF_END:] if salt else png
+def png_padding(salt: bytes) -> "PngInfo | None":
+    """Return such a chunk for the end of a PNG file; None without salt."""
+    from PIL.PngImagePlugin import PngInfo
+
+    if not salt:
+        return None
+    info = PngInfo()
+    info.add(_PADDING, _padding(salt), after_idat=True)
+    return info
 
 
 def _padding(salt: bytes) -> bytes:
