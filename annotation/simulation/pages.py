@@ -1,8 +1,7 @@
 """What a simulated worker sees of a page: its forms, their fields, and a completion code."""
 
-import re
 from dataclasses import dataclass, field
-from html import unescape
+from html.parser import HTMLParser
 
 from annotation.pages.contents import ANSWER
 
@@ -66,35 +65,51 @@ class Page:
 
 
 def read_page(html: str) -> Page:
-    """Return what a page offers. Scripts are not run: a field's name is its `name` or, until then, `data-name`.
-
-    A crowd reads many pages, all from this site's templates: patterns take a third of the time of a parser.
-    """
-    page, form = Page(message=_text(_HEADING, html), code=_text(_CODE, html)), None
-    for tag in _TAG.finditer(html):
-        name, attributes = tag.groups()
-        values = {key: unescape("".join(value)) for key, *value in _ATTRIBUTE.findall(attributes)}
-        if name in ("form", "/form"):
-            form = Form(values.get("action", "")) if values.get("method", "").lower() == "post" else None
-            if form is not None:
-                page.forms.append(form)
-        elif form is not None:
-            _add_field(form, name, values)
-    return page
+    """Return what a page offers. Scripts are not run: a field's name is its `name` or, until then, `data-name`."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    reader.page.message = " ".join(reader.page.message.split())
+    reader.page.code = reader.page.code.strip()
+    return reader.page
 
 
-# A ">" may be in the value of an attribute.
-_ATTRIBUTES = r"""((?:[^"'>]++|"[^"]*"|'[^']*')*)"""
-_TAG = re.compile(rf"<(/?form|input|select|textarea|button)\b{_ATTRIBUTES}>")
-_ATTRIBUTE = re.compile(r"""([^\s"'=/]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"']+)))?""")
-_HEADING = re.compile(rf"<(h1)\b{_ATTRIBUTES}>(.*?)</\1>", re.DOTALL)
-_CODE = re.compile(rf"<(\w+)(?=[^>]*\sid=\"code\"){_ATTRIBUTES}>(.*?)</\1>", re.DOTALL)
+class _Reader(HTMLParser):
+    """Collects forms, the completion code and the first heading."""
 
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page = Page()
+        self._form: Form | None = None
+        self._code_tag = ""
+        self._heading_depth = 0
 
-def _text(element: re.Pattern[str], html: str) -> str:
-    """Return the text of the first of such elements, without tags; nothing if there is none."""
-    found = element.search(html)
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", found[3])).split()) if found else ""
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if values.get("id") == "code":
+            self._code_tag = tag
+        if tag == "h1" and not self.page.message:
+            self._heading_depth = 1
+        if tag == "form":
+            self._form = Form(values.get("action", "")) if values.get("method", "").lower() == "post" else None
+            if self._form is not None:
+                self.page.forms.append(self._form)
+        elif self._form is not None and tag in ("input", "select", "textarea", "button"):
+            _add_field(self._form, tag, values)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._form = None
+        if tag == "h1":
+            self._heading_depth = 0
+        if tag == self._code_tag:
+            self._code_tag = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._code_tag:
+            self.page.code += data
+        if self._heading_depth:
+            self.page.message += data
 
 
 def _add_field(form: Form, tag: str, values: dict[str, str]) -> None:
