@@ -283,9 +283,7 @@ def _unfit(campaign: Campaign, criterion: Criterion) -> str:
         )
     if criterion.scope == Scope.TURN and (campaign.compares_chats or campaign.page_kind != PageKind.OUTPUT):
         return f"“{criterion.name}” is asked of each reply, and a page shows several outputs. Have it asked otherwise."
-    if kind.needs_turns and (
-        campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not campaign.format_of_outputs.turn
-    ):
+    if kind.needs_turns and (campaign.page_kind != PageKind.OUTPUT or campaign.is_live or not format.turn):
         return f"“{criterion.name}” needs pages with one output that has replies or steps. Have it answered otherwise."
     if kind.marks_text and issubclass(format, FileFormat):
         return f"“{criterion.name}” is about the text of outputs, and these are pictures. Have it answered otherwise."

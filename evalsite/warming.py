@@ -9,7 +9,7 @@ from django.urls import get_resolver
 
 
 def warm_pages() -> None:
-    """Import the views and compile the templates of the site and of packages; whoever shows a bad one is told."""
+    """Import the views and compile the templates of the site and of packages; a bad one raises when it is shown."""
     _ = get_resolver().url_patterns
     for folder in map(Path, engines["django"].engine.dirs):  # type: ignore[attr-defined]
         for path in filter(Path.is_file, folder.rglob("*")):

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.all import BENCHMARKS, ROOT, growth_of, growths_of, page_of, ratios_of, run_one, worse_than
 
-PARTS = {"all", "chat_client", "load_client", "million_ratings", "worlds"}
+PARTS = {"all", "chat_client", "load_client", "million_ratings", "outputs", "worlds"}
 """What is no benchmark of its own."""
 
 
@@ -61,7 +61,7 @@ def test_times_are_figures_and_ratios_are_compared() -> None:
 
 
 def test_the_page_says_what_failed_what_bends_and_what_is_worse() -> None:
-    """It is one file, without scripts or anything from elsewhere."""
+    """It is one file, without scripts, and loads nothing."""
     runs = [*runs_of(a=1, b=10, c=1000), {"benchmark": "x", "options": "", "counts": "", "size": None, "error": "<no>"}]
     about = {"commit": "1", "at": "today", "machine": {"cores": 2}, "versions": {"python": "3"}, "runs": runs}
     page = page_of(about, growths_of(runs), {"b: ratio, 1,000 items": 300})

@@ -29,10 +29,10 @@ _UNSAFE = (
 _SEEDS = 20
 
 
-class _Memory:
-    """The `Files` of a campaign that is nowhere."""
+class MemoryFiles:
+    """The `Files` of a campaign that is not stored, in memory."""
 
-    def __init__(self, named: Mapping[str, bytes]) -> None:
+    def __init__(self, named: Mapping[str, bytes] = {}) -> None:
         self._named, self._kept = named, dict[str, bytes]()
 
     def take(self, name: str, make: Callable[[bytes], Made]) -> Made:
@@ -68,7 +68,7 @@ def check_format(
     missing = ", ".join(sorted(getattr(format, "__abstractmethods__", ())))
     require(not missing, format, f"it has no {missing}.")
     require(format.is_for_fields or format.is_for_outputs, format, "it may be neither a field nor an output.")
-    memory = _Memory(files or {})
+    memory = MemoryFiles(files or {})
     if issubclass(format, FileFormat):
         require(bool(files), format, "it takes files: give some by name, files={…}, to check it with.")
         cells = [format.read_file(name, memory) for name in files or ()]
@@ -135,7 +135,7 @@ def _check_html(format: type[ContentFormat], block: Block) -> None:
         require(found is None, format, f"its HTML has {what}: {found[0][:60] if found else ''!r}. Sanitise it.")
 
 
-def _check_degraded(format: type[ContentFormat], values: Sequence[str], files: _Memory) -> None:
+def _check_degraded(format: type[ContentFormat], values: Sequence[str], files: MemoryFiles) -> None:
     """Check that a degraded value differs, can be read, and follows from the seed."""
     for n, value in enumerate(values):
         others = [part for k, each in enumerate(values) if k != n for part in format.parts(each)]
@@ -152,7 +152,9 @@ def _check_degraded(format: type[ContentFormat], values: Sequence[str], files: _
         require(bool(found), format, f"no seed of {_SEEDS} degrades {value[:40]!r}. Return no parts of such a value.")
 
 
-def _degraded(format: type[ContentFormat], value: str, others: Sequence[str], seed: int, files: _Memory) -> str | None:
+def _degraded(
+    format: type[ContentFormat], value: str, others: Sequence[str], seed: int, files: MemoryFiles
+) -> str | None:
     rng = np.random.default_rng(seed)
     by = Degradation(rng, lambda: [others[k] for k in rng.permutation(len(others))], files)
     try:

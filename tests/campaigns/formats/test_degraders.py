@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.degraders import DEGRADERS, Degrader, measure, pictures
+from benchmarks.degraders import DEGRADERS, Degrader, measure
+from benchmarks.outputs import pictures
 from campaigns.contracts.format import Degradation
 from campaigns.design.code_lines import worsen_lines
 from campaigns.design.errors import DesignError

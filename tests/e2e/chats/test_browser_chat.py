@@ -41,7 +41,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_browser_a_hit_of_six_chats_from_link_to_code(
     page: Page, live_server: Any, owner: User, complaints: Complaints
 ) -> None:
-    """The first two chats and the last in the browser; the time left is told after two."""
+    """The first two chats and the last in the browser; the time left is shown after two."""
     campaign, left = live_campaign(owner, min_inputs=2), page.locator(".time-left")
     complaints.watch(page)
     page.clock.install()
