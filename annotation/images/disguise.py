@@ -19,7 +19,7 @@ from hashlib import shake_128
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from PIL.PngImagePlugin import PngInfo
+    from PIL.Image import Image
 
 N_PADDING_BYTES = 512
 # By its capitals a reader of PNG knows that it need not know it, and that it is our own.
@@ -28,13 +28,14 @@ _PADDING = b"paDd"
 _N_SPECKLES = 16
 
 
-def speckle(pixels: bytearray, salt: bytes, index: int) -> None:
+def speckle(image: "Image", salt: bytes, index: int) -> None:
     """Set some pixels of value 0 to `index`, at places drawn from `salt`."""
-    n_pixels = len(pixels)
+    pixels, (width, height) = image.load(), image.size
+    assert pixels
     for (draw,) in struct.iter_unpack("<Q", shake_128(b"pixels" + salt).digest(8 * _N_SPECKLES)):
-        place = draw % n_pixels
-        if pixels[place] == 0:
-            pixels[place] = index
+        y, x = divmod(draw % (width * height), width)
+        if pixels[x, y] == 0:
+            pixels[x, y] = index
 
 
 def pad_webp(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
@@ -51,15 +52,9 @@ def pad_webp(webp: bytes, size: tuple[int, int], salt: bytes) -> bytes:
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
 
 
-def png_padding(salt: bytes) -> "PngInfo | None":
-    """Return such a chunk for the end of a PNG file; None without salt."""
-    from PIL.PngImagePlugin import PngInfo
-
-    if not salt:
-        return None
-    info = PngInfo()
-    info.add(_PADDING, _padding(salt), after_idat=True)
-    return info
+def padding_chunk(salt: bytes) -> tuple[bytes, bytes]:
+    """Return name and content of such a chunk for a PNG file."""
+    return _PADDING, _padding(salt)
 
 
 def _padding(salt: bytes) -> bytes:
