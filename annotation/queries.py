@@ -22,9 +22,9 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.kept_queries import KeptQuery
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ShownItem:
-    """What a worker's page may know of an item: neither its kind nor its system."""
+    """What a worker's page may know of an item: neither its kind nor its system. What is kept of it is for it alone."""
 
     id: int
     position: int

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from annotation.pages.questions import OF_PAGE, AnswerKey, Asked, asked_on
 from annotation.pages.shown_files import html_of_file
-from annotation.pages.text_images import WIDTHS, Part, Stem, blocks_with_parts, size_of
+from annotation.pages.text_images import Part, Sizes, Stem, blocks_with_parts, sizes_of
 from annotation.queries import Reply, ShownItem, ShownPage, replies_shown
 from campaigns.blocks import html_of
 from campaigns.contracts.chat import Speaker, Utterance
@@ -44,7 +44,7 @@ class Picture(NamedTuple):
     """
 
     stem: str
-    sizes: Mapping[int, tuple[int, int]]
+    sizes: Sizes
     label: str = ""
     is_beside: bool = False
 
@@ -268,7 +268,8 @@ def make_item_page(
     is_marked = any(each.criterion.response_kind.marks_text for each in asked)
     is_text = is_text or is_marked
     questions = [Question(number, each) for number, each in enumerate(asked, start=1)]
-    blocks = _blocks(campaign, page)
+    blocks = _blocks(campaign, page, is_text)
+    next_blocks = _blocks(campaign, following, is_text) if following else []
     beside = _find_beside(campaign, page, blocks, criteria)
     how = _How(stem_of, is_text, is_marked, beside, _words_of_turns(campaign, replies), _of_turns(questions))
     own = _outputs(campaign, blocks, questions, how) if page.has_several else []
@@ -282,13 +283,13 @@ def make_item_page(
         questions=[each for each in questions if each.asked.place == OF_PAGE and not each.asked.turn],
         is_source_known=campaign.layout == Layout.BY_SOURCE and page.number > 1,
         is_revisable=campaign.is_revisable,
-        ahead=_ahead(campaign, blocks, following, criteria, stem_of) if following and not is_text else (),
+        ahead=_ahead(campaign, blocks, following, next_blocks, criteria, stem_of) if following else (),
         saved=saved or {},
         is_marked=is_marked,
         turns=_turns(chat, questions),
         is_beside=beside == Beside.ALL,
         formats=_formats(campaign, blocks),
-        files_ahead=_files_ahead(campaign, blocks, following, stem_of) if following else (),
+        files_ahead=_files_ahead(blocks, next_blocks, stem_of),
     )
 
 
@@ -346,8 +347,8 @@ class _How(NamedTuple):
     of_turns: Mapping[int, Sequence[Question]]
 
 
-def _blocks(campaign: Campaign, page: ShownPage) -> BlocksOfItems:
-    return [(item, blocks_with_parts(campaign, item)) for item in page.items]
+def _blocks(campaign: Campaign, page: ShownPage, is_text: bool) -> BlocksOfItems:
+    return [(item, blocks_with_parts(campaign, item, is_text=is_text)) for item in page.items]
 
 
 def _formats(campaign: Campaign, blocks: BlocksOfItems) -> list[type[ContentFormat]]:
@@ -400,17 +401,16 @@ def _outputs(campaign: Campaign, blocks: BlocksOfItems, questions: list[Question
 
 
 def _shown(block: Block, parts: list[Part], how: _How) -> ShownText:
-    is_drawn = bool(parts) and not how.is_text
     if block.file:
         html = html_of_file(block, how.stem_of, is_text=how.is_text)
     else:
-        html = "" if is_drawn or how.is_marked else html_of(block)
+        html = "" if parts or how.is_marked else html_of(block)
     turn = block.turn if block.is_output else 0
     return ShownText(
         label=block.label,
         is_output=block.is_output,
-        pictures=[_picture(part, block.label, how.stem_of, how.beside.has(block)) for part in parts if is_drawn],
-        runs=() if is_drawn or html else _runs(block),
+        pictures=[_picture(part, block.label, how.stem_of, how.beside.has(block)) for part in parts],
+        runs=() if parts or html else _runs(block),
         speaker=block.speaker,
         dialogue=block.dialogue,
         name=block.name if how.is_marked and not block.file else "",
@@ -435,24 +435,27 @@ def _sections(texts: Sequence[ShownText]) -> list[Section]:
 
 
 def _ahead(
-    campaign: Campaign, here: BlocksOfItems, following: ShownPage, criteria: Sequence[Criterion], stem_of: Stem
+    campaign: Campaign,
+    here: BlocksOfItems,
+    following: ShownPage,
+    blocks: BlocksOfItems,
+    criteria: Sequence[Criterion],
+    stem_of: Stem,
 ) -> list[Picture]:
     shown = {part.key for _, of_item in here for _, parts in of_item for part in parts}
-    blocks = _blocks(campaign, following)
     beside = _find_beside(campaign, following, blocks, criteria)
     ahead = ((block, part) for _, of_item in blocks for block, parts in of_item for part in parts)
     return [_picture(part, "", stem_of, beside.has(block)) for block, part in ahead if part.key not in shown]
 
 
-def _files_ahead(campaign: Campaign, here: BlocksOfItems, following: ShownPage, stem_of: Stem) -> list[str]:
+def _files_ahead(here: BlocksOfItems, following: BlocksOfItems, stem_of: Stem) -> list[str]:
     shown = {block.key for _, of_item in here for block, _ in of_item}
-    blocks = (block for _, of_item in _blocks(campaign, following) for block, _ in of_item if block.file)
+    blocks = (block for _, of_item in following for block, _ in of_item if block.file)
     return [html_of_file(block, stem_of) for block in blocks if block.key not in shown]
 
 
 def _picture(part: Part, label: str, stem_of: Stem, is_beside: bool) -> Picture:
-    sizes = {width: size_of(part.text, part.width_on(width), part.place) for width, _ in WIDTHS}
-    return Picture(stem_of(part), sizes, label, is_beside)
+    return Picture(stem_of(part), sizes_of(part), label, is_beside)
 
 
 def _runs(block: Block) -> list[Run]:

@@ -37,7 +37,6 @@ BESIDE: tuple[int, str] = (480, "(min-width: 62.5em)")
 """The width and the windows of a text that has another one beside it there."""
 # By how much a turn of a dialogue is narrower: its bubble is on one side.
 _INSETS = {720: 120, 480: 120, 328: 48, 240: 48}
-_NARROWEST = WIDTHS[-1][0]
 _WIDEST_ON_PHONES = 328
 _STEM_LENGTH = 24
 # A phone's pixels are so fine that shades between background and text are not seen.
@@ -92,12 +91,14 @@ class Part:
         return width - _INSETS[width] if self.speaker else width
 
 
+# Width of texts, and width and height of an image, for each of WIDTHS.
+Sizes = tuple[tuple[int, tuple[int, int]], ...]
 # What the names of the images of a part begin with; a letter for the variant ends them.
 Stem = Callable[[Part], str]
 
 
-def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, list[Part]]]:
-    """Return what the worker is shown of an item, and the images of each block.
+def blocks_with_parts(campaign: Campaign, item: ShownItem, *, is_text: bool = False) -> list[tuple[Block, list[Part]]]:
+    """Return what the worker is shown of an item, and the images of each block; none if `is_text`.
 
     Where all items of a HIT have one source, its images are the same ones throughout, so that a browser loads them
     once; elsewhere those of a copy must differ from its twin's. A text of over 50,000 characters, as only older
@@ -105,12 +106,17 @@ def blocks_with_parts(campaign: Campaign, item: ShownItem) -> list[tuple[Block, 
     """
     if campaign.is_live:  # what is rated is what was said
         return []
-    is_shared = campaign.layout == Layout.BY_SOURCE
+    return _blocks(item, Screen.from_json(campaign.screen), campaign.layout == Layout.BY_SOURCE, is_text)
+
+
+# A page needs them as the next one, as itself, and for each of its images.
+@byte_cache(16 * 2**20, lambda blocks, *_: 1000 + sum(1000 + 4 * len(block.text) for block, _ in blocks))
+def _blocks(item: ShownItem, screen: Screen, is_shared: bool, is_text: bool) -> list[tuple[Block, list[Part]]]:
     found = []
-    for block in blocks_of(Screen.from_json(campaign.screen), item.fields, item.text):
+    for block in blocks_of(screen, item.fields, item.text):
         place = f"source {item.source_id}" if is_shared and not block.is_output else f"item {item.position}"
         key = f"{place} {block.name}"
-        is_drawn = block.is_drawn and len(block.text) <= LONGEST_DRAWN
+        is_drawn = block.is_drawn and not is_text and len(block.text) <= LONGEST_DRAWN
         found.append((replace(block, key=key), _split(block, key) if is_drawn else []))
     return found
 
@@ -119,7 +125,7 @@ def _split(block: Block, key: str) -> list[Part]:
     """Return the parts of a block that are not too tall."""
     whole = Part(key, block.text, (), block.speaker, key)
     parts = []
-    for number, (start, end) in enumerate(_stretches(block.text, whole.width_on(_NARROWEST), key)):
+    for number, (start, end) in enumerate(_stretches(block.text, bool(block.speaker), key)):
         marked = [(max(first - start, 0), min(last, end) - start) for first, last in block.highlights]
         inside = tuple((first, last) for first, last in marked if first < last)
         parts.append(replace(whole, key=f"{key} {number}", text=block.text[start:end], highlights=inside))
@@ -127,16 +133,16 @@ def _split(block: Block, key: str) -> list[Part]:
 
 
 @byte_cache(8 * 2**20, size_with_text)
-def _stretches(text: str, width: int, place: str) -> tuple[tuple[int, int], ...]:
+def _stretches(text: str, is_turn: bool, place: str) -> tuple[tuple[int, int], ...]:
     """Return starts and ends of the stretches of a text that are not too tall, as few as halving gives."""
     try:
         if len(text) > _LONGEST_PART:
             raise TextTooTallError
-        size_of(text, width, place)
+        _sizes(text, is_turn, place)
     except TextTooTallError:
         middle = _find_break(text)
-        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:], width, place))
-        return (*_stretches(text[:middle], width, place), *rest)
+        rest = ((start + middle, end + middle) for start, end in _stretches(text[middle:], is_turn, place))
+        return (*_stretches(text[:middle], is_turn, place), *rest)
     return ((0, len(text)),)
 
 
@@ -146,13 +152,19 @@ def _find_break(text: str) -> int:
     return max(text.rfind("\n", 0, middle), text.rfind(" ", 0, middle)) + 1 or middle
 
 
+def sizes_of(part: Part) -> Sizes:
+    """Return widths and heights of a part's images in CSS pixels, by the width of texts that are no turns."""
+    return _sizes(part.text, part.speaker is not None, part.place)
+
+
 @byte_cache(8 * 2**20, size_with_text)
-def size_of(text: str, width: int, place: str) -> tuple[int, int]:
-    """Return width and height of a text's image in CSS pixels; raise TextTooTallError.
+def _sizes(text: str, is_turn: bool, place: str) -> Sizes:
+    """Return the sizes, the narrowest first; raise TextTooTallError.
 
     What is kept of a text is kept for its place in the HIT: the page of a repeat would else be there a little sooner.
     """
-    return measure(text, width_px=width, place=place)
+    widths = ((width, width - _INSETS[width] if is_turn else width) for width, _ in reversed(WIDTHS))
+    return tuple((width, measure(text, width_px=own, place=place)) for width, own in widths)
 
 
 def stems(scope: str) -> Stem:

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.models import NO_REASON
 from annotation.pages.contents import ABSTAINED, ANSWER, Picture, Question, ShownText
 from annotation.pages.questions import AnswerKey, Asked
-from annotation.pages.text_images import BESIDE, LETTERS, SCALES, WIDTHS, Variant
+from annotation.pages.text_images import BESIDE, LETTERS, SCALES, WIDTHS, Sizes, Variant
 from campaigns.contracts.chat import Speaker
 from campaigns.contracts.response import NOTHING, Subject
 from campaigns.dialogues import SPEAKERS
@@ -25,6 +25,7 @@ register = template.Library()
 # A browser's usual size of text, in CSS pixels.
 _EM_PX = 16
 _DARK = "(prefers-color-scheme: dark)"
+_STEM = "\0"  # no label can have it
 
 
 def _variants(is_beside: bool) -> Iterator[str]:
@@ -76,11 +77,17 @@ def files_html(files: Iterable[str]) -> SafeString:
 
 
 def _picture_html(picture: Picture) -> str:
-    values: dict[str, object] = {"stem": picture.stem, "alt": escape(picture.label)}
-    for width, (own_width, height) in picture.sizes.items():
+    return picture.stem.join(_around_stems(picture.sizes, picture.label, picture.is_beside))
+
+
+@lru_cache(maxsize=1024)  # of some 3 kB
+def _around_stems(sizes: Sizes, label: str, is_beside: bool) -> list[str]:
+    """Return what is before, between and after the names of an image's files: the same for all texts of a size."""
+    values: dict[str, object] = {"stem": _STEM, "alt": escape(label)}
+    for width, (own_width, height) in sizes:
         values |= {f"width_{width}_{scale}": own_width * scale for scale in SCALES}
         values |= {f"height_{width}": height, f"sizes_{width}": f"min({own_width / _EM_PX}rem, 100vw)"}
-    return _PICTURES[picture.is_beside] % values
+    return (_PICTURES[is_beside] % values).split(_STEM)
 
 
 @register.filter

@@ -21,7 +21,7 @@ from annotation.export.rows import RATING_COLUMNS, rating_blocks
 from annotation.images import DARK, LIGHT
 from annotation.models import Assignment, Response
 from annotation.pages import text_images
-from annotation.pages.text_images import VARIANTS, WIDTHS, Part, draw, size_of
+from annotation.pages.text_images import VARIANTS, WIDTHS, Part, draw, sizes_of
 from annotation.services.assignments import start_assignment
 from annotation.views import pages
 from campaigns.blocks import blocks_of
@@ -206,7 +206,7 @@ def test_a_turn_that_is_too_tall_for_one_image_has_several() -> None:
     [_, said] = blocks_of(screen, {}, text)
     parts = text_images._split(said, "item 1")
     assert len(parts) > 1 and "".join(part.text for part in parts).split() == said.text.split()
-    assert all(size_of(part.text, part.width_on(328), part.place) for part in parts)
+    assert all(sizes_of(part) for part in parts)
 
 
 def test_a_reply_follows_the_dialogue_that_is_shown_before_it() -> None:

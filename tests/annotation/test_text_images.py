@@ -20,10 +20,11 @@ from annotation.export.rows import ASSIGNMENT_COLUMNS, iter_assignments
 from annotation.images import DARK, LIGHT, layout
 from annotation.models import Assignment, Event, Response
 from annotation.pages import text_images
-from annotation.pages.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, size_of, stems_in
-from annotation.queries import get_current_page
+from annotation.pages.text_images import VARIANTS, WIDTHS, Part, blocks_with_parts, draw, sizes_of, stems_in
+from annotation.queries import ShownItem, get_current_page
 from annotation.services.assignments import return_assignment, start_assignment
 from campaigns.blocks import Block
+from campaigns.contracts.protocol import Screen
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
 from tests.annotation.open_campaigns import open_campaign, rate_items
@@ -225,7 +226,7 @@ def test_a_text_too_tall_for_an_image_becomes_several() -> None:
     marked = "".join(part.text[first:last] for part in parts for first, last in part.highlights)
     assert marked == "".join(text[first:last] for first, last in block.highlights)
     for part in parts:
-        size_of(part.text, WIDTHS[-1][0], part.place)
+        sizes_of(part)
 
 
 @hypothesis_settings(max_examples=25)
@@ -265,13 +266,17 @@ def test_no_part_of_a_long_text_is_measured_whole(monkeypatch: pytest.MonkeyPatc
 
 
 def test_caches_of_texts_are_bounded_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    caches = (text_images.size_of, text_images._stretches, layout._prepare, annotation.queries._frozen_pages)
-    assert [cache._max_bytes / 2**20 for cache in caches] == [8, 8, 32, 64]
+    caches = (
+        *(text_images._sizes, text_images._stretches, text_images._blocks),
+        *(layout._prepare, annotation.queries._frozen_pages),
+    )
+    assert [cache._max_bytes / 2**20 for cache in caches] == [8, 8, 16, 32, 64]
     for cache in caches:
         cache.cache_clear()
         monkeypatch.setattr(cache, "_max_bytes", cache._max_bytes // 16)  # sooner full
     for number in range(60):
-        text_images.size_of(f"{number} " * 250, 720, "item 1 output")
+        item = ShownItem(number, 1, f"{number} " * 250, None, {})
+        text_images._blocks(item, Screen(), is_shared=False, is_text=False)
     assert all(cache.n_bytes <= cache._max_bytes for cache in caches)
     assert layout._prepare.n_bytes > 20 / 16 * 2**20
 
@@ -284,10 +289,20 @@ def test_a_text_that_comes_back_is_set_and_drawn_anew(monkeypatch: pytest.Monkey
     block = Block("output", "Question", "Which treaty ended the war that nobody remembers?")
     for place in ("item 3 output", "item 17 output"):
         for part in text_images._split(block, place):
-            for width, _ in WIDTHS:
-                size_of(part.text, width, part.place)
+            sizes_of(part)
             draw(part, VARIANTS["a"], secret=place)
     assert prepared == ["item 3 output", "item 17 output"], "once each"
+
+
+def test_what_is_kept_of_an_item_is_for_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the page of a repeat would be there sooner than others'."""
+    made: list[str] = []
+    kept, place = text_images._blocks, {"screen": Screen(), "is_shared": False, "is_text": True}
+    monkeypatch.setattr(kept, "_function", lambda item, **more: made.append(item.id) or kept.__wrapped__(item, **more))
+    twins = [ShownItem(number, 3, "Which treaty ended the war?", None, {}) for number in (1, 2)]
+    for item in twins * 2:
+        kept(item, **place)
+    assert made == [1, 2]
 
 
 @pytest.mark.django_db
