@@ -2,9 +2,17 @@
 
 from django.urls import path
 
-from annotation.chat import monitoring_views as chats
-from annotation.chat import views as chat
-from annotation.views import erasing, monitoring, preview, protection, raters, reminders, worker
+from evalsite.lib.late import LateModule
+
+chat = LateModule("annotation.chat.views")
+chats = LateModule("annotation.chat.monitoring_views")
+erasing = LateModule("annotation.views.erasing")
+monitoring = LateModule("annotation.views.monitoring")
+preview = LateModule("annotation.views.preview")
+protection = LateModule("annotation.views.protection")
+raters = LateModule("annotation.views.raters")
+reminders = LateModule("annotation.views.reminders")
+worker = LateModule("annotation.views.worker")
 
 rate = (
     [

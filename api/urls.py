@@ -1,47 +1,52 @@
 """Addresses of the API."""
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.http import require_GET
 
-from api import views
-from api.operations import Nowhere, Resource
-from api.resources import (
-    accounts,
-    analyses,
-    campaigns,
-    chatbots,
-    chats,
-    comparisons,
-    criteria,
-    data,
-    datasheets,
-    decisions,
-    hits,
-    jobs,
-    judges,
-    metrics,
-    payments,
-    plans,
-    platform,
-    raters,
-    ratings_files,
-    results,
-    screen,
-    settings,
-    sharing,
-    waves,
-    webhooks,
-    work,
-)
+from evalsite.lib.late import LateFunction, LateModule
+
+operations = LateModule("api.operations")
+views = LateModule("api.views")
+accounts = LateModule("api.resources.accounts")
+analyses = LateModule("api.resources.analyses")
+campaigns = LateModule("api.resources.campaigns")
+chatbots = LateModule("api.resources.chatbots")
+chats = LateModule("api.resources.chats")
+comparisons = LateModule("api.resources.comparisons")
+criteria = LateModule("api.resources.criteria")
+data = LateModule("api.resources.data")
+datasheets = LateModule("api.resources.datasheets")
+decisions = LateModule("api.resources.decisions")
+hits = LateModule("api.resources.hits")
+jobs = LateModule("api.resources.jobs")
+judges = LateModule("api.resources.judges")
+metrics = LateModule("api.resources.metrics")
+payments = LateModule("api.resources.payments")
+plans = LateModule("api.resources.plans")
+platform = LateModule("api.resources.platform")
+raters = LateModule("api.resources.raters")
+ratings_files = LateModule("api.resources.ratings_files")
+results = LateModule("api.resources.results")
+screen = LateModule("api.resources.screen")
+settings = LateModule("api.resources.settings")
+sharing = LateModule("api.resources.sharing")
+waves = LateModule("api.resources.waves")
+webhooks = LateModule("api.resources.webhooks")
+work = LateModule("api.resources.work")
 
 app_name = "api"
 
 
-def _at(address: str, resource: type[Resource], name: str) -> URLPattern:
-    # Not to the sign-in page: operations answer for themselves.
-    return path(address, login_not_required(resource.as_view()), name=name)
+def _view_of(resource: Any) -> Any:
+    return login_not_required(resource.as_view())  # not to the sign-in page: operations answer for themselves
+
+
+def _at(address: str, resource: LateFunction, name: str) -> URLPattern:
+    return path(address, resource.made_by(_view_of), name=name)
 
 
 @login_not_required
@@ -224,5 +229,5 @@ urlpatterns = [
     _at("jobs/<uuid:job_id>/", jobs.OneJob, "job"),
     _at("jobs/<uuid:job_id>/retry/", jobs.Retry, "retry"),
     # A path of Django's ends at a line break, which an address may hold, too.
-    re_path(r"(?P<rest>[\s\S]+)\Z", login_not_required(Nowhere.as_view()), name="nowhere"),
+    re_path(r"(?P<rest>[\s\S]+)\Z", operations.Nowhere.made_by(_view_of), name="nowhere"),
 ]

@@ -2,23 +2,23 @@
 
 from django.urls import include, path
 
-from campaigns.views import (
-    archive,
-    audit,
-    campaigns,
-    chatbots,
-    choosing,
-    commands,
-    criteria,
-    data,
-    design,
-    joining,
-    members,
-    screen,
-    settings,
-    systems,
-    webhooks,
-)
+from evalsite.lib.late import LateModule
+
+archive = LateModule("campaigns.views.archive")
+audit = LateModule("campaigns.views.audit")
+campaigns = LateModule("campaigns.views.campaigns")
+chatbots = LateModule("campaigns.views.chatbots")
+choosing = LateModule("campaigns.views.choosing")
+commands = LateModule("campaigns.views.commands")
+criteria = LateModule("campaigns.views.criteria")
+data = LateModule("campaigns.views.data")
+design = LateModule("campaigns.views.design")
+joining = LateModule("campaigns.views.joining")
+members = LateModule("campaigns.views.members")
+screen = LateModule("campaigns.views.screen")
+settings = LateModule("campaigns.views.settings")
+systems = LateModule("campaigns.views.systems")
+webhooks = LateModule("campaigns.views.webhooks")
 
 app_name = "campaigns"
 

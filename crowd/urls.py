@@ -3,7 +3,14 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from crowd.views import decisions, hooks, payments, platform, postings, waves
+from evalsite.lib.late import LateModule
+
+decisions = LateModule("crowd.views.decisions")
+hooks = LateModule("crowd.views.hooks")
+payments = LateModule("crowd.views.payments")
+platform = LateModule("crowd.views.platform")
+postings = LateModule("crowd.views.postings")
+waves = LateModule("crowd.views.waves")
 
 app_name = "crowd"
 urlpatterns = [

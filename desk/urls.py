@@ -3,7 +3,12 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from desk.views import audit, jobs, people, system
+from evalsite.lib.late import LateModule
+
+audit = LateModule("desk.views.audit")
+jobs = LateModule("desk.views.jobs")
+people = LateModule("desk.views.people")
+system = LateModule("desk.views.system")
 
 app_name = "desk"
 urlpatterns = [

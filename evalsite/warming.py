@@ -7,10 +7,15 @@ from django.template import TemplateDoesNotExist, TemplateSyntaxError, engines
 from django.template.loader import get_template
 from django.urls import get_resolver
 
+from evalsite.jobs.discovery import load_handlers
+from evalsite.lib.late import import_all
+
 
 def warm_pages() -> None:
-    """Import the views and compile the templates of the site and of packages; a bad one raises when it is shown."""
+    """Import views and job handlers, and compile all templates, also of packages; a bad one raises when it is shown."""
     _ = get_resolver().url_patterns
+    import_all()
+    load_handlers()
     for folder in map(Path, engines["django"].engine.dirs):  # type: ignore[attr-defined]
         for path in filter(Path.is_file, folder.rglob("*")):
             with suppress(TemplateDoesNotExist, TemplateSyntaxError, UnicodeDecodeError):

@@ -95,6 +95,16 @@ def test_checks_import_no_large_library():
     assert imported_by(_SETUP + _CHECK) & _LARGE == set()
 
 
+def test_checks_import_neither_what_pages_show_nor_what_jobs_do():
+    imported = imported_by(_SETUP + _CHECK, 3)
+    assert {"campaigns.urls", "analysis.models", "analysis.templatetags.results"} <= imported
+    assert not imported & {
+        *("campaigns.views", "annotation.views.worker", "analysis.web.views", "crowd.views", "desk.views.system"),
+        *("api.resources", "rest_framework", "prometheus_client.core", "segno"),
+        *("campaigns.tasks", "analysis.web.tasks", "analysis.methods", "analysis.planning.plans"),
+    }
+
+
 def test_the_first_analysis_of_a_job_worker_imports_no_large_library():
     assert imported_by(_SETUP + _FIRST_ANALYSIS) & _LARGE == set()
 

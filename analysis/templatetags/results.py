@@ -1,7 +1,7 @@
 """Results in words: a true minus, dashes for what is undefined, p-values as papers print them; settings, heatmaps."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -13,11 +13,7 @@ from django.utils.timezone import localtime
 
 from analysis.data.ratings.scales import FULL
 from analysis.data.ratings.scales import words as scale_words
-from analysis.methods import method_of
 from analysis.models import AnalysisRun
-from analysis.planning.sections import planned_words
-from analysis.results.downloads import RunFile
-from analysis.results.exports import file_name
 from analysis.results.interval_plot import IntervalPlot, plot_figure
 from analysis.results.meanings import Meaning, meaning_of, meanings_of
 from analysis.results.result import Comparison, CriterionAsked, Result, SettingsUsed
@@ -34,13 +30,20 @@ from analysis.results.words import (
     with_minus,
     worker_test_name,
 )
-from analysis.web.navigation import file_url as address_of_file
-from analysis.web.navigation import result_url as address_of
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
+from evalsite.lib.late import LateModule
 from evalsite.lib.typed_json import from_json
 from evalsite.lib.words import counted
 
+if TYPE_CHECKING:
+    from analysis.results.downloads import RunFile
+
+# Commands load every library of tags.
+methods = LateModule("analysis.methods")
+exports = LateModule("analysis.results.exports")
+navigation = LateModule("analysis.web.navigation")
+plans = LateModule("analysis.planning.sections")
 register = template.Library()
 register.filter("worker_test_name", worker_test_name)
 register.filter("protocol_title", protocol_title)
@@ -108,13 +111,13 @@ def intervals(figure: Figure) -> IntervalPlot | None:
 @register.filter
 def figure_file(name: str) -> str:
     """Return where a figure is among the files of a run, without the ending."""
-    return f"figures/{file_name(name)}"
+    return f"figures/{exports.file_name(name)}"
 
 
 @register.filter
 def anchor_name(name: str, kind: str) -> str:
     """Return the id of a figure or table on its page."""
-    return f"{kind}-{file_name(name)}"
+    return f"{kind}-{exports.file_name(name)}"
 
 
 @register.simple_tag(takes_context=True)
@@ -122,7 +125,7 @@ def file_url(context: Mapping[str, Any], run: AnalysisRun, name: str, download: 
     """Return the address of a file of a run, or of the comparison that shows (`files_at`), to see it or to save it."""
     if files_at := context.get("files_at"):
         return f"{files_at}&{urlencode({'file': name} | ({'download': ''} if download else {}))}"
-    return address_of_file(run, name) + ("?download" if download else "")
+    return navigation.file_url(run, name) + ("?download" if download else "")
 
 
 @register.inclusion_tag("analysis/anchor.html")
@@ -134,7 +137,7 @@ def anchor(name: str, title: str) -> dict[str, Any]:
 @register.filter
 def comparison_file(comparison: Comparison, folder: str) -> str:
     """Return where a comparison is among the tables or figures of a run, without the ending."""
-    return f"{folder}/{file_name(f'significance-{comparison.name}')}"
+    return f"{folder}/{exports.file_name(f'significance-{comparison.name}')}"
 
 
 _FORMATS = {
@@ -150,7 +153,7 @@ _FORMATS = {
 
 
 @register.filter
-def format_name(file: RunFile) -> str:
+def format_name(file: "RunFile") -> str:
     """Return what the format of a file is called."""
     return _FORMATS[file.suffix]
 
@@ -188,7 +191,7 @@ def in_tenths(counts: list[int]) -> str:
 @register.simple_tag
 def result_url(run: AnalysisRun, page: str = "run") -> str:
     """Return the address of a page of a run."""
-    return address_of(run, page)
+    return navigation.result_url(run, page)
 
 
 @register.filter
@@ -205,7 +208,7 @@ def result_name(run: AnalysisRun) -> str:
 @register.filter
 def analysed_by(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
-    settings, method = _settings_of(run), method_of(run.settings)
+    settings, method = _settings_of(run), methods.method_of(run.settings)
     test, excluded = settings.worker_test, len(settings.excluded)
     name = worker_test_name(test.preset)
     words = [] if "unit" in method.takes else [method.title]
@@ -368,4 +371,4 @@ def heat_of_superiority(share: float) -> int:
 @register.filter
 def planned(settings: Mapping[str, Any]) -> str:
     """Return what a plan with these settings is to find."""
-    return planned_words(settings)
+    return plans.planned_words(settings)

@@ -1,11 +1,15 @@
 """Addresses of signing in and out, of changing a password and of tokens."""
 
+from operator import methodcaller
+
 from django.contrib.auth import views
 from django.urls import path, reverse_lazy
 
-from evalsite.accounts.oidc_views import SignOut, callback, connection, disconnect, start
-from evalsite.accounts.second_factor_views import recovery_codes, second_factor, second_step, turn_off
 from evalsite.accounts.views import AskForReset, ChangePassword, Reset, ResetSent, SignIn, proxy_sign_in, revoke, tokens
+from evalsite.lib.late import LateModule
+
+oidc_views = LateModule("evalsite.accounts.oidc_views")
+second_factor_views = LateModule("evalsite.accounts.second_factor_views")
 
 app_name = "accounts"
 urlpatterns = [
@@ -15,15 +19,15 @@ urlpatterns = [
         name="sign_in",
     ),
     path("sign-in/proxy/", proxy_sign_in, name="proxy_sign_in"),
-    path("sign-in/provider/", start, name="oidc_start"),
-    path("sign-in/provider/answer/", callback, name="oidc_callback"),
-    path("connection/", connection, name="connection"),
-    path("connection/off/", disconnect, name="disconnect"),
-    path("sign-in/code/", second_step, name="second_step"),
-    path("second-factor/", second_factor, name="second_factor"),
-    path("second-factor/off/", turn_off, name="second_factor_off"),
-    path("second-factor/recovery-codes/", recovery_codes, name="recovery_codes"),
-    path("sign-out/", SignOut.as_view(), name="sign_out"),
+    path("sign-in/provider/", oidc_views.start, name="oidc_start"),
+    path("sign-in/provider/answer/", oidc_views.callback, name="oidc_callback"),
+    path("connection/", oidc_views.connection, name="connection"),
+    path("connection/off/", oidc_views.disconnect, name="disconnect"),
+    path("sign-in/code/", second_factor_views.second_step, name="second_step"),
+    path("second-factor/", second_factor_views.second_factor, name="second_factor"),
+    path("second-factor/off/", second_factor_views.turn_off, name="second_factor_off"),
+    path("second-factor/recovery-codes/", second_factor_views.recovery_codes, name="recovery_codes"),
+    path("sign-out/", oidc_views.SignOut.made_by(methodcaller("as_view")), name="sign_out"),
     path(
         "password/",
         ChangePassword.as_view(

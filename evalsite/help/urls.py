@@ -3,7 +3,9 @@
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from evalsite.help import views
+from evalsite.lib.late import LateModule
+
+views = LateModule("evalsite.help.views")
 
 
 class GuideNameConverter(StringConverter):

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from evalsite.jobs.discovery import load_handlers
 from evalsite.jobs.models import Job
 
 logger = logging.getLogger(__name__)
@@ -46,12 +47,14 @@ def may_retry(kind: str) -> Callable[[Guard], Guard]:
 
 def is_retry_allowed(job: Job) -> bool:
     """Return whether the owner of a failed job may have it done again; of kinds without a guard, always."""
+    load_handlers()
     guard = _guards.get(job.kind)
     return guard is None or guard(job)
 
 
 def record_failure(job: Job, still: QuerySet[Job], now: datetime, **fields: Any) -> bool:
     """Write down that a job has failed, with its error, if it is `still` as expected; return whether it was."""
+    load_handlers()
     ended = {"status": Job.Status.FAILED, "lease_token": None, "lease_until": None, "finished_at": now}
     with transaction.atomic():
         is_recorded = bool(still.update(**ended, **fields))

@@ -11,6 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 
 from evalsite.accounts.models import User
+from evalsite.jobs.discovery import load_handlers
 from evalsite.jobs.models import STAGE_LENGTH, Job
 from evalsite.jobs.services import hand_over
 from evalsite.lib.plugins import place_of
@@ -87,7 +88,8 @@ def job_handler(kind: str, title: str = "", imports: Sequence[str] = ()) -> Call
 
 
 def import_for_jobs() -> None:
-    """Import the large modules that handlers name, so that the first job of a process does not wait for them."""
+    """Import handlers and the large modules that they name, so that the first job of a process does not wait."""
+    load_handlers()
     for name in sorted(_late_imports):
         import_module(place_of(name))
 
@@ -106,6 +108,7 @@ def job_subject(kind: str) -> Callable[[Subject], Subject]:
 
 def subject_of(job: Job) -> int | None:
     """Return the key of what a job is about; None if that is gone, or it is about nothing in particular."""
+    load_handlers()
     try:
         return _subjects[job.kind](job) if job.kind in _subjects else None
     except (ObjectDoesNotExist, KeyError):  # a job of a version before may have other arguments
@@ -114,11 +117,13 @@ def subject_of(job: Job) -> int | None:
 
 def list_kinds() -> dict[str, str]:
     """Return the title of each kind of jobs, by title."""
+    load_handlers()
     return dict(sorted(_titles.items(), key=lambda item: item[1]))
 
 
 def get_handler(kind: str) -> Handler:
     """Return the handler of `kind`; raise LookupError naming the known kinds."""
+    load_handlers()
     try:
         return _handlers[kind]
     except KeyError:
@@ -135,6 +140,7 @@ def enqueue(kind: str, *, owner: User | None = None, args: dict[str, Any] | None
     `args` hold ids only. Raises LookupError if no handler is registered for `kind`. A broker that does not
     answer is logged, not raised: the sweeper hands the job on later.
     """
+    load_handlers()
     if kind not in _handlers:
         raise _unknown(kind)
     job = Job.objects.create(kind=kind, owner=owner, args=args or {})
@@ -150,6 +156,7 @@ def periodic_task(work: PeriodicTask) -> PeriodicTask:
 
 def run_periodic_tasks() -> None:
     """Call every periodic task; what one raises is logged and does not keep the next from its turn."""
+    load_handlers()
     for work in _periodic_tasks:
         try:
             work()

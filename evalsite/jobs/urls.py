@@ -2,7 +2,9 @@
 
 from django.urls import path
 
-from evalsite.jobs import views
+from evalsite.lib.late import LateModule
+
+views = LateModule("evalsite.jobs.views")
 
 app_name = "jobs"
 urlpatterns = [

@@ -1,8 +1,7 @@
 """QR codes as SVG, drawn on this machine."""
 
 import io
-
-import segno
+from typing import Any
 
 _QUIET_ZONE = 4
 """Modules of white around a code, as its standard asks for (ISO/IEC 18004)."""
@@ -23,6 +22,8 @@ def draw_file(text: str, *, title: str) -> bytes:
     return stream.getvalue()
 
 
-def _encode(text: str) -> segno.QRCode:
+def _encode(text: str) -> Any:
+    import segno  # sign-in pages, which start with the site, seldom draw one
+
     # Level M restores 15 % of the code: enough for print, and smaller modules would be harder to scan.
     return segno.make_qr(text, error="m", boost_error=False)

@@ -27,6 +27,7 @@ from evalsite.accounts.models import User
 from evalsite.accounts.requests import SignedInRequest
 from evalsite.jobs.files import delete_on_commit
 from evalsite.lib.errors import DomainError
+from evalsite.lib.late import import_all
 from evalsite.undo.models import Act
 
 KEPT_FOR = timedelta(minutes=15)
@@ -133,6 +134,7 @@ def take_back(*, act_id: UUID, user: User, now: datetime) -> Act:
     if act is None:
         n = int(KEPT_FOR.total_seconds()) // 60
         raise DomainError(EXPIRED, f"This was undone before, or more than {n} minutes ago: it stays as it is.")
+    import_all()  # beside which it is said how acts are taken back
     try:
         _take_back[act.kind](user, act)
     except (Http404, PermissionDenied):

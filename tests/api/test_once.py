@@ -109,7 +109,7 @@ def test_a_key_is_of_every_file_that_is_sent(api: Api, owner: User) -> None:
 
 
 def test_every_post_takes_a_key_but_what_answers_with_a_secret_calls_the_network_or_deletes() -> None:
-    posts = {each.name: each.callback.view_class for each in urlpatterns if hasattr(each.callback, "view_class")}
+    posts = {each.name: each.callback.cls for each in urlpatterns if hasattr(each.callback, "cls")}
     without = {name for name, view in posts.items() if hasattr(view, "post") and not view.post.operation.takes_key}
     assert without == {"tokens", "webhooks", "webhook_secret", "chatbot_test", "platform_check", "deletion", "erasure"}
 

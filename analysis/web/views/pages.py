@@ -3,7 +3,7 @@
 Each way finds the run; what a page shows is the same.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analysis.models import AnalysisRun
@@ -34,7 +34,7 @@ from analysis.web.views.runs import (
     show_waiting,
     show_workers,
 )
-from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, OWN_PAGE, PAGE_OF, PAIRS, RESULT_PAGES, ResultPage
+from campaigns.contracts.result_pages import DOWNLOADS, FIRST_PAGE, OWN_PAGE, PAGE_OF, PAIRS, ResultPage
 from campaigns.models import Campaign
 from campaigns.views.access import campaign_view
 from evalsite.accounts.requests import SignedInRequest
@@ -74,7 +74,7 @@ def _page_of_section(run: AnalysisRun, section: str) -> str:
     return page.slug if page.is_shared or not run.share_token else OWN_PAGE
 
 
-def _of_run(page: ResultPage) -> Callable[..., HttpResponse]:
+def of_run(page: ResultPage) -> Callable[..., HttpResponse]:
     """Return the view of a page by the id of a run. Of a campaign's run it leads to the page of the campaign."""
 
     @require_http_methods(["GET", "POST"] if page.slug in _CHANGED else ["GET"])
@@ -92,7 +92,7 @@ def _of_run(page: ResultPage) -> Callable[..., HttpResponse]:
     return view
 
 
-def _of_campaign(page: ResultPage) -> Callable[..., HttpResponseBase]:
+def of_campaign(page: ResultPage) -> Callable[..., HttpResponseBase]:
     """Return the view of a page of a campaign: of the run that the findings show, or that `run` names."""
 
     @campaign_view("GET", "HEAD")
@@ -105,7 +105,7 @@ def _of_campaign(page: ResultPage) -> Callable[..., HttpResponseBase]:
     return view
 
 
-def _of_link(page: ResultPage) -> Callable[..., HttpResponseBase]:
+def of_link(page: ResultPage) -> Callable[..., HttpResponseBase]:
     """Return the view of a page of what a link shares, which asks nothing of the user."""
 
     def view(request: HttpRequest, run: AnalysisRun, section: str = "") -> HttpResponse:
@@ -114,7 +114,7 @@ def _of_link(page: ResultPage) -> Callable[..., HttpResponseBase]:
     return sharing.shared(view)
 
 
-def _moved(name: str) -> Callable[..., HttpResponseBase]:
+def moved(name: str) -> Callable[..., HttpResponseBase]:
     """Return the view of a former address, which leads to the page of this name; that page says who may see it."""
 
     @login_not_required
@@ -124,24 +124,3 @@ def _moved(name: str) -> Callable[..., HttpResponseBase]:
         return redirect(reverse(name, kwargs=arguments) + (f"?{query}" if query else ""))
 
     return view
-
-
-def _addresses(
-    route: str, pages: Iterable[ResultPage], view: Callable[[ResultPage], Any], name: Callable[[ResultPage], str]
-) -> list[URLPattern]:
-    """Return the addresses of pages below that of a result, and those that were theirs; `name` with its namespace."""
-    patterns = []
-    for page in pages:
-        patterns.append(path(route + page.path, view(page), name=name(page).partition(":")[2]))
-        patterns += [path(f"{route}{former}/", _moved(name(page))) for former in page.former]
-    return patterns
-
-
-OF_RUNS = _addresses("runs/<uuid:run_id>/", RESULT_PAGES, _of_run, lambda page: f"analysis:{page.slug}")
-OF_CAMPAIGNS = _addresses(
-    "campaigns/<uuid:public_id>/results/", RESULT_PAGES[1:], _of_campaign, lambda page: f"analysis:{page.in_campaign}"
-)
-"""All but the first, which has what concerns the campaign besides."""
-OF_LINKS = _addresses(
-    "<str:token>/", (page for page in RESULT_PAGES if page.is_shared), _of_link, lambda page: f"shared:{page.slug}"
-)
