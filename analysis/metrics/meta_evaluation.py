@@ -10,6 +10,7 @@ from analysis.metrics.loading import SegmentScores
 from analysis.results.answers import Numbers
 from analysis.stats.correlation import bootstrap_correlations, correlate
 from analysis.stats.metrics import draw_swaps, pairwise_accuracy, permutation_p_values, williams_test
+from analysis.stats.ranks import mean_ranks
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.smoothing import lowess
 
@@ -201,13 +202,11 @@ def _scatter(human: Floats, metric: Floats) -> Scatter | None:
 
 def _disagreements(human: Floats, metric: Floats, systems: Sequence[str], sources: Sequence[str]) -> list[OutputApart]:
     """Return the segments whose places among all, from 0 (worst) to 1, differ most between people and a metric."""
-    from scipy.stats import rankdata
-
     rows, columns = np.nonzero(~np.isnan(metric) & ~np.isnan(human))
     if rows.size < 2:
         return []
     by_human, by_metric = human[rows, columns], metric[rows, columns]
-    place_human, place_metric = ((rankdata(each) - 0.5) / rows.size for each in (by_human, by_metric))
+    place_human, place_metric = ((mean_ranks(each) - 0.5) / rows.size for each in (by_human, by_metric))
     most = np.argsort(-np.abs(place_metric - place_human), kind="stable")[:_DISAGREEMENTS]
     return [
         OutputApart(

@@ -176,13 +176,12 @@ def _ranks(found: MetricsAgainstPeople) -> Section:
 
 def ranks_of(scores: Numbers) -> list[int | None]:
     """Return ranks, 1 is best; equal scores share the better rank, None has none."""
-    from scipy.stats import rankdata
-
     values = or_nan(scores)
     known = np.flatnonzero(~np.isnan(values))
     ranks: list[int | None] = [None] * values.size
-    for place, rank in zip(known.tolist(), rankdata(-values[known], method="min").astype(int).tolist(), strict=True):
-        ranks[place] = rank
+    below = -values[known]
+    for place, n_better in zip(known.tolist(), np.searchsorted(np.sort(below), below).tolist(), strict=True):
+        ranks[place] = n_better + 1
     return ranks
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.stats.ranks import mean_ranks, ranks_in_groups
 from analysis.stats.ratings import Floats
 
 _NORMAL_97_5 = 1.959963984540054
@@ -13,6 +14,7 @@ FEWEST = 3
 N_SAMPLES = 1000
 _FEWEST_RESAMPLED = 4
 _PARTNERS, _DECIMALS = 5, 9
+_PAIRED_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,25 @@ def correlate(first: Floats, second: Floats) -> Correlation:
     >>> round(agreement.pearson, 3), round(agreement.spearman, 3), round(agreement.kendall, 3)
     (0.8, 0.8, 0.667)
     """
-    from scipy.stats import kendalltau, spearmanr
-
     both = ~(np.isnan(first) | np.isnan(second))
     a, b = first[both], second[both]
     if _is_undefined(a, b):
         return Correlation(np.nan, np.nan, np.nan)
-    return Correlation(pearson(a, b), float(spearmanr(a, b).statistic), float(kendalltau(a, b).statistic))
+    return Correlation(pearson(a, b), float(np.corrcoef(mean_ranks(a), mean_ranks(b))[0, 1]), kendall(a, b))
+
+
+def kendall(first: Floats, second: Floats) -> float:
+    """Return Kendall's τ-b of two arrays without NaN, of which none is constant.
+
+    `scipy.stats`, which takes half a second to import, is left to arrays whose pairs would not fit into memory.
+    """
+    if first.size > _PAIRED_AT_ONCE:
+        from scipy.stats import kendalltau
+
+        return float(kendalltau(first, second).statistic)
+    i, j = np.triu_indices(first.size, k=1)
+    a, b = np.sign(first[i] - first[j]), np.sign(second[i] - second[j])
+    return float(np.clip(a @ b / np.sqrt(np.count_nonzero(a)) / np.sqrt(np.count_nonzero(b)), -1, 1))
 
 
 def pearson(first: Floats, second: Floats) -> float:
@@ -270,9 +284,8 @@ def correlate_resamples(first: Floats, second: Floats, level: float = 0.95) -> t
 
 def _correlations_of_rows(a: Floats, b: Floats) -> list[Floats]:
     """Return r, ρ and τ-b of each row of two matrices; NaN where a row is constant."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(a, axis=1), rankdata(b, axis=1)
+    row = np.repeat(np.arange(a.shape[0]), a.shape[1])
+    ranks = [ranks_in_groups(each.ravel(), row, a.shape[0]).reshape(a.shape) for each in (a, b)]
     return [_row_correlations(a, b), _row_correlations(*ranks), _tau_of_rows(a, b)]
 
 

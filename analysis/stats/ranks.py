@@ -78,6 +78,17 @@ def ranks_in_groups(values: Floats, group: Codes, n_groups: int) -> Floats:
     return rank
 
 
+def mean_ranks(values: Floats) -> Floats:
+    """Return the rank of each value, from 1, equal values sharing their mean rank; no NaN.
+
+    Examples
+    --------
+    >>> mean_ranks(np.array([7.0, 5.0, 7.0]))
+    array([2.5, 1. , 2.5])
+    """
+    return ranks_in_groups(values, np.zeros(values.size, dtype=np.int64), 1)
+
+
 def wilcoxon_less(difference: Floats, group: Codes, n_groups: int) -> Floats:
     """Test in each group whether the differences lie below zero: Wilcoxon's signed-rank test, one-sided.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.correlation import FEWEST
+from analysis.stats.correlation import FEWEST, kendall
 from analysis.stats.pools import sum_by_worker
 from analysis.stats.ranks import ranks_in_groups
 from analysis.stats.ratings import Codes, Floats, Ratings
@@ -124,8 +124,6 @@ def _pearson(first: Floats, second: Floats, group: Codes, n: NDArray[np.int64]) 
 
 def _kendall(first: Floats, second: Floats, group: Codes, n: NDArray[np.int64]) -> Floats:
     """Return τ-b: by all pairs of small groups at once, by sorting of large ones."""
-    from scipy.stats import kendalltau
-
     order = np.argsort(group, kind="stable")
     x, y, code = first[order], second[order], group[order]
     tau = np.full(n.size, np.nan)
@@ -146,7 +144,7 @@ def _kendall(first: Floats, second: Floats, group: Codes, n: NDArray[np.int64]) 
     for large in np.flatnonzero(n > _PAIRS_IN_TURN):
         own = slice(ends[large] - n[large], ends[large])
         if np.ptp(x[own]) > 0 and np.ptp(y[own]) > 0:
-            tau[large] = kendalltau(x[own], y[own]).statistic
+            tau[large] = kendall(x[own], y[own])
     return tau
 
 

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.significance import adjust
 
+_AS_PROBABLE = 1e-7
+"""Logarithms of probabilities that differ by less are equal but for rounding."""
+
 
 @dataclass(frozen=True)
 class McNemar:
@@ -61,9 +64,14 @@ def binomial_p(count: int, n: int, chance: float) -> float:
     >>> round(binomial_p(3, 15, 0.1), 4)
     0.1841
     """
-    from scipy.stats import binomtest
+    from scipy.special import gammaln, xlog1py, xlogy
 
-    return float(binomtest(count, n, chance).pvalue) if n else float("nan")
+    if not n:
+        return float("nan")
+    counts = np.arange(n + 1)
+    log_p = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    log_p += xlogy(counts, chance) + xlog1py(n - counts, -chance)
+    return float(min(1, np.exp(log_p[log_p <= log_p[count] + _AS_PROBABLE]).sum()))
 
 
 def mcnemar_test(system: Codes, judgement: Codes, is_good: Mask, n_systems: int) -> McNemar:
