@@ -219,9 +219,9 @@ def addresses(results: Results) -> Iterator[tuple[str, str, str]]:
         "suffix": "json",
         "connector": "openai-chat",
     }
-    patterns = [(f"analysis:{each.name}", each) for each in urls.urlpatterns]
-    patterns += [(f"shared:{each.name}", each) for each in urls.shared[0]]
-    for name, pattern in patterns:
+    patterns = [(f"analysis:{each.name}", each) for each in urls.urlpatterns if each.name]
+    patterns += [(f"shared:{each.name}", each) for each in urls.shared[0] if each.name]
+    for name, pattern in patterns:  # former addresses have no name
         wanted = list(pattern.pattern.converters)
         if "name" in wanted or set(wanted) - set(known) - {"run_id", "job_id"}:  # files; pages of what is not made here
             continue

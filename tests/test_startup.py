@@ -109,6 +109,14 @@ def test_the_first_analysis_of_a_job_worker_imports_no_large_library():
     assert imported_by(_SETUP + _FIRST_ANALYSIS) & _LARGE == set()
 
 
+def test_a_server_has_imported_views_handlers_and_plug_ins_before_the_first_request():
+    imported = imported_by(_SETUP + "from evalsite.warming import warm_pages; warm_pages()", 4)
+    assert {
+        *("campaigns.views.campaigns", "annotation.views.worker", "api.resources.campaigns", "analysis.web.tasks"),
+        *("campaigns.platforms.prolific.plugin", "campaigns.protocols.mrc", "campaigns.formats.markdown"),
+    } <= imported
+
+
 def test_a_large_library_would_be_noticed():
     assert imported_by("import PIL") & _LARGE == {"PIL"}
 

@@ -14,6 +14,7 @@ from evalsite.lib.errors import DomainError
 from evalsite.lib.folders import APPS, IS_INSTALLED
 
 T = TypeVar("T")
+_registries: list["Registry[Any]"] = []
 GROUPS = {
     "EVALSITE_CONNECTORS": "evalsite.connectors",
     "EVALSITE_FORMATS": "evalsite.formats",
@@ -67,6 +68,12 @@ def _entry_points() -> Any:
     return entry_points()  # reads a file of each package that is installed
 
 
+def load_registered() -> None:
+    """Import the plug-ins of every registry, so that no request waits for them."""
+    for registry in _registries:
+        registry.all()
+
+
 class Registry(dict[str, T]):
     """Classes by their `slug`, imported when the first one is asked for: by `[slug]`, or by `all()`.
 
@@ -79,6 +86,7 @@ class Registry(dict[str, T]):
         super().__init__()
         self._kind = kind
         self._setting = setting
+        _registries.append(self)
 
     def all(self) -> dict[str, T]:
         """Return every registered class by slug, in the order of the list."""

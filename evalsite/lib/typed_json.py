@@ -24,14 +24,19 @@ def to_json(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value, enc_hook=_as_builtin))
 
 
-def parse(text: str) -> Any:
+def parse(text: str, *, unread: str = "") -> Any:
     """Return what a text of JSON says, as `json.loads` does, which takes four times as long for a large report.
 
-    >>> parse('{"p": 0.05}'), parse("[NaN]")
-    ({'p': 0.05}, [nan])
+    Of an object, the value of the key `unread` is an empty list.
+
+    >>> parse('{"p": 0.05}'), parse("[NaN]"), parse('{"p": 0.05, "sections": [1, 2]}', unread="sections")
+    ({'p': 0.05}, [nan], {'p': 0.05, 'sections': []})
     """
     try:
-        return msgspec.json.decode(text)
+        if not unread:
+            return msgspec.json.decode(text)
+        parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        return {key: [] if key == unread else msgspec.json.decode(part) for key, part in parts.items()}
     except ValueError:  # NaN, half of a pair of surrogates
         return json.loads(text)
 

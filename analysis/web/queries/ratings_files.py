@@ -12,7 +12,8 @@ from uuid import UUID
 
 import numpy as np
 from django.core.exceptions import PermissionDenied
-from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, Max, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models.functions import Cast
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
@@ -23,6 +24,7 @@ from analysis.methods import ResponseMethod
 from analysis.methods.by_groups import MOST_GROUPS, find_grouping
 from analysis.models import AnalysisRun, RatingsFile
 from analysis.results.anonymity import anonymise, anonymous_report, anonymous_settings, workers_of
+from analysis.results.stored import current
 from campaigns.contracts.protocol import DEFAULT_METHOD
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Membership
@@ -31,6 +33,7 @@ from evalsite.jobs.models import Job
 from evalsite.lib.acts import note_act
 from evalsite.lib.tables import Preview, TableError, preview, read_columns
 from evalsite.lib.tables.table import TextColumn
+from evalsite.lib.typed_json import parse
 
 Role = Membership.Role
 # What a list never reads, of a run and of the one it was changed from: they are large.
@@ -124,10 +127,17 @@ def list_finished_runs_for(user: User, run_ids: Sequence[UUID]) -> list[Analysis
     return [as_seen(found[run_id]) for run_id in run_ids]
 
 
-def find_finished_run_for(user: User, run_id: UUID | None) -> AnalysisRun | None:
-    """Return a finished run as the user may see it, None if there is none such. One query at most."""
-    run = runs_seen_by(user).filter(pk=run_id, report__isnull=False).first() if run_id else None
-    return as_seen(run) if run else None
+def find_earlier_run_for(user: User, run_id: UUID | None) -> AnalysisRun | None:
+    """Return a finished run to compare another one with, as the user may see it, None if there is none such.
+
+    Its report has no sections: they are most of it, and take longest to read. One query at most.
+    """
+    runs = runs_seen_by(user).filter(pk=run_id, report__isnull=False) if run_id else AnalysisRun.objects.none()
+    run = runs.defer(*OWN_LARGE).annotate(stored=Cast("report", TextField())).first()
+    if run is None:
+        return None
+    run.report, run.first_report = current(parse(run.stored, unread="sections")), None
+    return as_seen(run)
 
 
 def as_seen(run: AnalysisRun) -> AnalysisRun:

@@ -142,10 +142,14 @@ def _compared_with(request: SignedInRequest, found: AnalysisRun) -> AnalysisRun 
     if found.share_token or chosen == "none" or (not chosen and not found.parent_id):
         return None
     if not chosen:
-        parent = queries.find_finished_run_for(request.user, found.parent_id)
+        parent = queries.find_earlier_run_for(request.user, found.parent_id)
         return parent if parent and queries.method_slug(parent) == queries.method_slug(found) else None
-    other = get_finished_run_for(request.user, queries.parse_id(chosen))
-    if other.ratings_file_id != found.ratings_file_id or queries.method_slug(other) != queries.method_slug(found):
+    other = queries.find_earlier_run_for(request.user, queries.parse_id(chosen))
+    if (
+        other is None
+        or other.ratings_file_id != found.ratings_file_id
+        or queries.method_slug(other) != queries.method_slug(found)
+    ):
         raise Http404("Only analyses of the same ratings, by the same method, are compared.")
     return other
 

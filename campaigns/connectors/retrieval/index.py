@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from campaigns.design.words import Unit, segment, unit_of
 from campaigns.dialogues import MAX_TURNS, Dialogues, read_dialogues
@@ -59,6 +58,8 @@ class Vectors:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
+        from scipy.sparse import csr_array  # pages list connectors without calling one
+
         self._row_of: dict[str, int] = {}
         terms, places, counts = self._count(texts)
         n_terms, self._n_texts = len(self._row_of), len(texts)
