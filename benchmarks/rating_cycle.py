@@ -259,13 +259,13 @@ def in_new_site(act: Callable[[], None]) -> None:
         from django.test.utils import override_settings
 
         django.setup()
+        from evalsite.accounts.kept_keys import store_keys
+
         # Tables come from the models, as in tests: migrations make the same ones in half a minute.
         with override_settings(MIGRATION_MODULES={app.label: None for app in apps.get_app_configs()}):
             call_command("migrate", run_syncdb=True, verbosity=0)
         call_command("migrate", fake=True, verbosity=0)
-        from evalsite.accounts.kept_keys import store_keys
-
-        store_keys(settings.SECRET_KEY)  # as a migration does, or each name of an image would look for them
+        store_keys(settings.SECRET_KEY)  # as a migration does: else each name that is hashed asks for them
         call_command("collectstatic", interactive=False, verbosity=0)
         act()
 

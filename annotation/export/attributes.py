@@ -7,13 +7,15 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.db.models import QuerySet
 
+from annotation.export.known import Cells, KnownOfHits
 from annotation.export.style import NO_STYLE, OutputStyle, style_of
 from annotation.models import Assignment, Invitation, Worker
 from annotation.worker_names import NameWorker
 from campaigns.contracts.attributes import DRAW_WEIGHT, plain_attribute
 from campaigns.design.drawing import draw_weights
-from campaigns.models import Campaign
+from campaigns.models import Campaign, HitItem
 from evalsite.lib.tables.blocks import Block, spread
 
 _WORKER, _SOURCE = ("worker", "rater"), ("seg_id", "source")
@@ -29,7 +31,7 @@ class ResponseAttributes(NamedTuple):
     names_of_raters: tuple[str, ...]
     raters: list[tuple[Worker, tuple[str, ...]]]
     names_of_sources: tuple[str, ...]
-    sources: dict[str, tuple[str, ...]]
+    sources: KnownOfHits[str]
     weights: Mapping[int, float]
     style: OutputStyle
 
@@ -51,12 +53,12 @@ class ResponseAttributes(NamedTuple):
         """
         worker, source = (next(columns.index(name) for name in of if name in columns) for of in (_WORKER, _SOURCE))
         of_worker = {names(worker): cells for worker, cells in self.raters}
-        assignment = columns.index("assignment")
-        no_rater, no_source = ("",) * len(self.names_of_raters), ("",) * len(self.names_of_sources)
+        assignment, hit = columns.index("assignment"), columns.index("hit")
+        no_rater = ("",) * len(self.names_of_raters)
         for block in blocks:
             of_outputs = self.style.beside(columns, block[source], block)
             of_raters = _unzipped(block[worker], of_worker, no_rater)
-            of_sources = _unzipped(block[source], self.sources, no_source)
+            of_sources = self.sources.beside(block[source], block[hit]) if self.names_of_sources else []
             of_draw = [spread(block[assignment], lambda pk: self.weights.get(pk, ""))] if self.weights else []
             yield [*block, *of_outputs, *of_raters, *of_sources, *of_draw]
 
@@ -72,21 +74,26 @@ def _unzipped(
 def attributes_of(campaign: Campaign, *, has_style: bool = True) -> ResponseAttributes:
     """Return the attributes of a campaign's invited raters, sources and outputs, and what its assignments weigh.
 
-    `has_style`: whether tables have the style of outputs; with the first of their rows all texts are read for it, which
-    takes a while of many. Three queries, two more where HITs were drawn at random.
+    `has_style`: whether tables have the style of outputs, for which texts are read with their rows. Three queries, two
+    more where HITs were drawn at random.
     """
     invited = Invitation.objects.filter(campaign=campaign).exclude(attribute_values={}).select_related("worker")
     raters = [(each.worker, each.attribute_values) for each in invited]
     known = campaign.sources.exclude(attribute_values={}).order_by()
-    sources = list(known.values_list("name", "attribute_values").iterator())
     drawn = Assignment.objects.filter(campaign=campaign, state=Assignment.State.FINISHED).order_by()
     is_drawn = drawn.filter(draw_probability__isnull=False).exists()
-    names, of_sources = (_names(values for _, values in found) for found in (raters, sources))
+    names = _names(values for _, values in raters)
+    of_sources = _names(known.values_list("attribute_values", flat=True).iterator())
+
+    def read_sources(items: "QuerySet[HitItem]") -> Iterator[tuple[str, Cells]]:
+        found = known.filter(pk__in=items.values("output__source")).values_list("name", "attribute_values")
+        return ((name, _cells(values, of_sources)) for name, values in found.iterator())
+
     return ResponseAttributes(
         names,
         [(worker, _cells(values, names)) for worker, values in raters],
         of_sources,
-        {name: _cells(values, of_sources) for name, values in sources},
+        KnownOfHits(campaign, read_sources, ("",) * len(of_sources)),
         weigh_draws(campaign, drawn.values_list(*DRAWN)) if is_drawn else {},
         style_of(campaign) if has_style else NO_STYLE,
     )

@@ -40,6 +40,11 @@ class Coded(Sequence[V]):
         return map(self.values.__getitem__, self.codes.tolist())
 
 
+def distinct(column: Sequence[H]) -> set[H]:
+    """Return the values of a column, of a coded one also those that no row has."""
+    return set(column.values if isinstance(column, Coded) else column)
+
+
 def spread(column: Sequence[H], made: Callable[[H], V]) -> Sequence[V]:
     """Return what is made of each cell; it is made once of equal ones, and of each value of a coded column.
 
