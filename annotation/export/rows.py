@@ -121,7 +121,7 @@ def rating_blocks(
             scores = [None if no else score for no, score in zip(is_without, scores, strict=True)]
             systems = ["" if no else name for no, name in zip(is_without, systems, strict=True)]
         given = ["" if s is not None else _value_text(v) for s, v in zip(scores, values, strict=True)]
-        workers, hits, in_states = _assignments_at(found.assignments, assignments, names)
+        workers, hits, in_states = assignments_at(found.assignments, assignments, names)
         rated, seconds = _timing(assignments, items, found, at)
         yield [
             *(workers, Coded([each.pk for each in assignments], found.assignments), hits),
@@ -180,7 +180,7 @@ def _scores(
         found = _in_order(columns, assignments, items, list(criteria))
         if not found.order.size:
             continue
-        workers, hits, _ = _assignments_at(found.assignments, assignments, names)
+        workers, hits, _ = assignments_at(found.assignments, assignments, names)
         ids = Coded([each.pk for each in assignments], found.assignments)
         of_items = [Coded(column, found.items) for column in items.columns[:-1]]
         asked, given = Coded(list(criteria.values()), found.criteria), spread(found.sort(columns[-1]), whole)
@@ -200,7 +200,7 @@ def _in_order(columns: Block, assignments: Sequence[Assignment], items: _Items, 
     return _Answers(of_assignments[order], of_items[order], of_criteria[order], turns[order], order)
 
 
-def _assignments_at(
+def assignments_at(
     places: Ints, assignments: Sequence[Assignment], names: NameWorker
 ) -> tuple[Sequence[str], Sequence[int], Sequence[str]]:
     """Return the worker, the HIT’s number and the state of the assignments at these places."""
@@ -356,7 +356,7 @@ def event_blocks(campaign: Campaign, *, names: NameWorker = hashed_name, with_id
             continue
         pks = [each.pk for each in assignments]
         places = np.searchsorted(pks, ids)
-        workers, hits, _ = _assignments_at(places, assignments, names)
+        workers, hits, _ = assignments_at(places, assignments, names)
         if not with_ids:
             data = [{} if kind == Event.Kind.ARRIVED else each for kind, each in zip(kinds, data, strict=True)]
         yield [

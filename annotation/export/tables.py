@@ -18,9 +18,9 @@ from annotation.export.comparisons import (
     CHOICE_COLUMNS,
     RANKING_COLUMNS,
     VOTE_COLUMNS,
-    iter_choices,
-    iter_rankings,
-    iter_votes,
+    choice_blocks,
+    ranking_blocks,
+    vote_blocks,
 )
 from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_spans, rated_span_blocks
 from annotation.export.rows import (
@@ -72,9 +72,9 @@ TABLES: dict[str, ResponseTable] = {
     "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, _of_rows(iter_magnitudes)),
     "spans": ResponseTable(SPAN_COLUMNS, _of_rows(iter_spans)),
     "rated_spans": ResponseTable(RATED_SPAN_COLUMNS, rated_span_blocks),
-    "votes": ResponseTable(VOTE_COLUMNS, _of_rows(iter_votes)),
-    "rankings": ResponseTable(RANKING_COLUMNS, _of_rows(iter_rankings)),
-    "choices": ResponseTable(CHOICE_COLUMNS, _of_rows(iter_choices)),
+    "votes": ResponseTable(VOTE_COLUMNS, vote_blocks),
+    "rankings": ResponseTable(RANKING_COLUMNS, ranking_blocks),
+    "choices": ResponseTable(CHOICE_COLUMNS, choice_blocks),
 }
 """The tables that analyses read, by what `CampaignMethod.table` and `ResponseKind.table` call them."""
 _REPLY_SCORES = ResponseTable(REPLY_SCORE_COLUMNS, reply_score_blocks)

@@ -48,8 +48,8 @@ def test_more_answers_need_no_more_memory(
     monkeypatch.setattr(exports, "_ASSIGNMENTS_AT_ONCE", 1)
     monkeypatch.setattr(known, "_MOST_KEPT", 100)
     few, many = make_campaign(owner, protocol), make_campaign(owner, protocol)
-    fill(few, 1_000, n_at_once)
-    fill(many, 5_000, n_at_once)
+    fill(few, 3_000, n_at_once)
+    fill(many, 7_000, n_at_once)
     peak_of(few, file)  # what is kept of modules and caches
     assert peak_of(many, file) - peak_of(few, file) < 300_000  # a set of the 4,000 others has twice as much
 

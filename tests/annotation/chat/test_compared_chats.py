@@ -20,7 +20,7 @@ from annotation.chat.services import (
     leave_conversations,
     open_conversations,
 )
-from annotation.export.comparisons import VOTE_COLUMNS, iter_votes
+from annotation.export.comparisons import VOTE_COLUMNS, vote_blocks
 from annotation.models import Assignment, Conversation, Event, Response, Turn
 from annotation.pages.questions import AnswerKey
 from annotation.services.ratings import save_page
@@ -34,6 +34,7 @@ from campaigns.models import Campaign, Chatbot, HitItem
 from campaigns.proposals import get_proposal
 from evalsite.accounts.models import User
 from evalsite.lib.errors import DomainError
+from evalsite.lib.tables.blocks import in_rows
 from tests.annotation.chat.chat_campaigns import CHATBOTS, make_live_campaign, open_live_campaign
 from tests.annotation.chat.talks import take_hit
 from tests.annotation.test_comparison_rows import written
@@ -260,13 +261,13 @@ def test_a_crowd_chats_with_both_votes_and_the_degraded_chatbot_loses(crowded: C
     said = [turn for visitor in visitors for turn in visitor.turns]
     stored = Turn.objects.values_list("conversation__assignment", "conversation__item__position", "number", "text")
     assert {(each.assignment_id, each.position, each.number, each.text) for each in said} == set(stored)
-    votes = [dict(zip(VOTE_COLUMNS, row, strict=True)) for row in iter_votes(crowded)]
+    votes = [dict(zip(VOTE_COLUMNS, row, strict=True)) for row in in_rows(vote_blocks(crowded))]
     assert Counter(vote["kind"] for vote in votes) == {"ordinary": 9, "degraded": 15}
     for vote in votes:
         if vote["kind"] == "degraded":
             assert vote[f"system_{vote['degraded']}"] == "degraded"
             assert vote["winner"] != "degraded"
-    data = load_votes(written(tmp_path, "votes", iter_votes(crowded)))
+    data = load_votes(written(tmp_path, "votes", in_rows(vote_blocks(crowded))))
     assert "degraded" in data.systems
     shown = data.without_degraded_systems()
     assert shown.systems == list(CHATBOTS[:3])
