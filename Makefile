@@ -75,8 +75,8 @@ image:
 		--provenance=false --output type=oci,dest=dist/evalsite-image.tar,rewrite-timestamp=true -
 
 # Known vulnerabilities of the versions in constraints.txt. The tool has an environment of its own: the site needs none of it.
-audit: .audit/ready
-	.audit/bin/python .ci/audit
+audit:
+	$(PYTHON) .ci/audit
 
 .audit/ready: Makefile
 	$(PYTHON) -m venv .audit
