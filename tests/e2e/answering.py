@@ -314,9 +314,7 @@ class Worker:
             self.complaints.append(message.text)
 
     def leave(self) -> None:
-        """Close other tabs than the first; nothing of the worker is kept, and no console complained."""
-        nothing = {"cookies": [], "origins": []}
-        wait_until(lambda: self.page.context.storage_state() == nothing, 20, "nothing is kept")
+        """Close other tabs than the first; no console complained."""
         first, *others = self._watched
         first.remove_listener("console", self._note)
         first.remove_listener("pageerror", self._note_error)
@@ -387,29 +385,37 @@ class Worker:
         """Wait until the page has these answers: its scripts put them back."""
         wait_until(lambda: self.page.evaluate(_ANSWERED) == answered, 20, "what was answered is there again")
 
-    def rate_hit(self, link: str, n_pages: int, *, n_inputs: int = 0, comes_back_at: int = 0) -> str:
-        """Rate a HIT from its link to its last page; return the completion code.
+    def rate_pages(self, link: str, pages: range, n_pages: int, *, n_inputs: int = 0, comes_back: bool = False) -> str:
+        """Open the link of a HIT and rate these of its pages.
 
-        Where workers chat, they send `n_inputs` messages. On the page `comes_back_at` they do, in the middle of it.
+        After the last page of the HIT, return the completion code, and see that the browser keeps nothing; else "".
+        Where workers chat, they send `n_inputs` messages. Who `comes_back` does so in the middle of the first page.
         """
         self.page.goto(link)
-        self.next_page(lambda: self.press("I understand"))
-        for n in range(1, n_pages + 1):
+        what = "Chat" if n_inputs else "Item"
+        begin = "I understand" if pages[0] == 1 else f"Continue with {what.lower()} {pages[0]} of {n_pages}"
+        self.next_page(lambda: self.press(begin))
+        for n in pages:
+            comes_back_here = comes_back and n == pages[0]
             if n_inputs:
-                self.chat(n_inputs, is_interrupted=n == comes_back_at)
-            assert self.heading().startswith(f"{'Chat' if n_inputs else 'Item'} {n} of {n_pages}")
+                self.chat(n_inputs, is_interrupted=comes_back_here)
+            assert self.heading().startswith(f"{what} {n} of {n_pages}")
             asked = self.asked()
             self.answer(asked[:1], n)
-            if n == comes_back_at:
+            if comes_back_here:
                 self.come_back()
                 asked = self.asked()
             self.answer(asked[1:], n)
             if self.way == "touch":
                 assert self.page.evaluate("document.documentElement.scrollWidth") == PHONE["viewport"]["width"]
             self.next_page(self.go_on)
+        if pages[-1] < n_pages:
+            return ""
         self.type(self.page.get_by_label("Was anything unclear"), "All clear.")
         self.next_page(lambda: self.press("Finish"))
         assert self.heading() == "Thank you"
+        nothing = {"cookies": [], "origins": []}
+        wait_until(lambda: self.page.context.storage_state() == nothing, 20, "nothing is kept")
         return self.page.locator("#code").inner_text()
 
     def chat(self, n_inputs: int, *, is_interrupted: bool) -> None:

@@ -28,7 +28,7 @@ from tests.e2e import researcher
 from tests.e2e.answering import PHONE, WAYS, Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
-BY_HAND = {"ann": "mouse", "ben": "keyboard", "cai": "touch"}
+IN_TURN = ("mouse", "keyboard", "touch")
 SYSTEMS = {"alpha": 0.9, "beta": 0.0, "gamma": -0.9}
 CLOSE = {"alpha": 0.5, "beta": 0.0, "gamma": -0.5}  # so that a degraded output of the best loses to the worst one
 BOTS = "campaigns.connectors.python.demo_bots"
@@ -47,7 +47,7 @@ class Trial:
     n_workers: int = 5
     n_hits: int = 4
     quality: Mapping[str, float] = field(default_factory=lambda: SYSTEMS)
-    seed: int = 2
+    seed: int = 4
     n_inputs: int = 1
 
 
@@ -61,15 +61,15 @@ TRIALS: Mapping[str, Trial] = {
     "da-translation": Trial(),
     "da-summary": Trial(),
     "likert": Trial(),
-    "preference": Trial(n_workers=4, n_hits=7, quality=CLOSE, seed=3),
-    "best-worst": Trial(SMALL | OF_THREE, n_workers=4, n_hits=7, quality=CLOSE, seed=3),
-    "ranking": Trial(SMALL | OF_THREE, n_workers=4, n_hits=7, quality=CLOSE, seed=3),
+    "preference": Trial(n_workers=4, n_hits=7, quality=CLOSE),
+    "best-worst": Trial(SMALL | OF_THREE, n_workers=4, n_hits=7, quality=CLOSE),
+    "ranking": Trial(SMALL | OF_THREE, n_workers=4, n_hits=7, quality=CLOSE),
     "rank-me": Trial(SMALL | OF_THREE),
     "magnitude": Trial(),
-    "mqm": Trial(),
-    "esa": Trial(seed=3),
+    "mqm": Trial(seed=2),
+    "esa": Trial(),
     "llm-answer": Trial(),
-    "llm-pair": Trial(n_workers=4, n_hits=7, quality=CLOSE, seed=3),
+    "llm-pair": Trial(n_workers=4, n_hits=7, quality=CLOSE),
     "conversation": Trial(),
     "agent-trace": Trial(),
     "code-review": Trial(),
@@ -138,15 +138,18 @@ def test_browser_a_campaign_of_every_protocol_from_its_creation_to_its_results(
 ) -> None:
     trial = TRIALS[protocol.slug]
     campaign = set_up(tab, protocol, trial, tmp_path)
-    links = dict(zip(BY_HAND, researcher.personal_links(tab, campaign, list(BY_HAND)), strict=True))
+    (link,) = researcher.personal_links(tab, campaign, ["ann"])
     kinds = {each.statement: each.response for each in protocol.criteria}
     n_pages = sum(trial.design.get(f"n_{kind}", 0) for kind in ("ordinary", "degraded", "repeat", "reference"))
     n_inputs = trial.n_inputs if protocol.chat else 0
-    for name, way in BY_HAND.items():
+    # A worker does a third of the HIT in each way; which is the first differs from protocol to protocol.
+    turn = list_protocols().index(protocol) % 3
+    for k, way in enumerate(IN_TURN[turn:] + IN_TURN[:turn]):
         worker = Worker(tabs["phone" if way == "touch" else "wide"], way, kinds)
-        comes_back_at = 2 if way == "touch" else 0
-        assert worker.rate_hit(links[name], n_pages, n_inputs=n_inputs, comes_back_at=comes_back_at)
+        pages = range(k * n_pages // 3 + 1, (k + 1) * n_pages // 3 + 1)
+        code = worker.rate_pages(link, pages, n_pages, n_inputs=n_inputs, comes_back=way == "touch")
         worker.leave()
+    assert code
 
     careless = simulate(tmp_path, campaign, trial)
     researcher.run_jobs()
@@ -162,7 +165,7 @@ def test_browser_a_campaign_of_every_protocol_from_its_creation_to_its_results(
 def set_up(tab: Page, protocol: type[Protocol], trial: Trial, folder: Path) -> str:
     """Set a campaign up and launch it; return its address."""
     campaign = researcher.create_campaign(tab, protocol.title, f"Trial of {protocol.title}")
-    n_hits = len(BY_HAND) + trial.n_workers * trial.n_hits
+    n_hits = 1 + trial.n_workers * trial.n_hits
     if protocol.chat:
         for name in trial.quality:
             researcher.add_chatbot(tab, campaign, name, f"{BOTS}.{name}")
