@@ -45,9 +45,10 @@ def test_a_failed_run_ends_with_names_seed_and_messages(tmp_path: Path, n: int, 
     assert kept.read_text().splitlines()[0] == f"{n} failed, with TEST_SEED=7:"
 
 
-def test_what_failed_is_repeated_with_its_seed(tmp_path: Path) -> None:
-    tests = tmp_path / "test_failing.py"
-    tests.write_text("from tests.chance import SEED\n\ndef test_seed(): assert SEED < 7\n\ndef test_right(): pass\n")
+def test_what_failed_in_several_processes_is_repeated_with_its_seed(tmp_path: Path) -> None:
+    files = [tmp_path / f"test_failing_{k}.py" for k in range(2)]
+    for file in files:
+        file.write_text("from tests.chance import SEED\n\ndef test_seed(): assert SEED < 7\n\ndef test_right(): pass\n")
     (tmp_path / "conftest.py").write_text("from tests.chance import pytest_unconfigure  # noqa: F401\n")
     (tmp_path / ".venv").symlink_to(sys.prefix)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p xdist\n")
@@ -57,12 +58,14 @@ def test_what_failed_is_repeated_with_its_seed(tmp_path: Path) -> None:
         answer = subprocess.run(command, cwd=tmp_path, env=environment | more, capture_output=True, text=True)
         return answer.stdout
 
-    assert "1 failed, 1 passed" in run(sys.executable, "-m", "pytest", TEST_SEED="7")
-    again = ("make", "-f", settings.BASE_DIR / "Makefile", "-o", ".venv/test", "WORKERS=0", "again")
+    assert "2 failed, 2 passed" in run(sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", TEST_SEED="7")
+    again = ("make", "-f", settings.BASE_DIR / "Makefile", "-o", ".venv/test", "WORKERS=2", "again")
+    found = run(*again)
+    assert "2 failed, with TEST_SEED=7:" in found and "passed" not in found
+    files[0].write_text(files[0].read_text().replace("< 7", "== 7"))
+    assert "1 failed, 1 passed" in run(*again)
     found = run(*again)
     assert "1 failed, with TEST_SEED=7:" in found and "passed" not in found
-    tests.write_text(tests.read_text().replace("< 7", "== 7"))
-    assert "1 passed" in run(*again)
 
 
 def test_seeds_follow_from_the_test_and_how_many_it_drew() -> None:
