@@ -1,7 +1,7 @@
 """Corrected texts, chosen options, magnitudes and counts of facts, as rows that their analyses read."""
 
-from collections.abc import Collection, Iterator
-from operator import itemgetter
+from collections.abc import Collection, Iterable, Iterator
+from itertools import compress
 from typing import Any, NamedTuple
 
 from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks, shown_seconds_of
@@ -10,7 +10,9 @@ from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Subject
 from campaigns.design.composition import Kind
 from campaigns.models import Campaign, Criterion, HitItem
+from evalsite.lib.column_queries import read_columns
 from evalsite.lib.disk_sets import DiskSet
+from evalsite.lib.tables.blocks import Block, in_blocks, in_rows
 
 _BEGINNING = ("worker", "assignment", "hit", "position", "source", "system", "kind")
 EDIT_COLUMNS = (*_BEGINNING, "criterion", "output", "edited", "seconds", "keystrokes")
@@ -18,6 +20,7 @@ ANSWER_COLUMNS = (*_BEGINNING, "criterion", "answer", "correct", "seconds")
 MAGNITUDE_COLUMNS = (*_BEGINNING, "criterion", "value", "reference")
 COUNTS = ("present", "correct", "missing")
 COUNT_COLUMNS = (*_BEGINNING, *COUNTS)
+_ANSWERS_AT_ONCE = 100
 
 
 class _Item(NamedTuple):
@@ -32,75 +35,93 @@ class _Item(NamedTuple):
 
 
 class _Answered(NamedTuple):
-    """A value, how a row of it begins, and how long its page was shown, if it has one output."""
+    """Answers of some assignments: how their rows begin, their criteria, values and items, how long pages were shown.
 
-    beginning: tuple[Any, ...]
-    criterion: Criterion
-    value: Any
-    item: _Item
-    seconds: float | None
+    `seconds`: of pages with one output, where the browser reported it.
+    """
 
-    @property
-    def cells(self) -> tuple[Any, ...] | None:
-        """What its kind says of it."""
-        subject = Subject((self.item.text,), self.item.fields)
-        return self.criterion.response_kind.cells(self.value, self.criterion.settings, subject)
+    beginning: Block
+    criteria: list[Criterion]
+    values: list[Any]
+    items: list[_Item]
+    seconds: list[float | None]
+
+    def block(self, *, has_seconds: bool = False) -> Block:
+        """Return the rows of answers of which their kind says something, with it at their end."""
+        answers = zip(self.criteria, self.values, self.items, strict=True)
+        cells = [
+            each.response_kind.cells(value, each.settings, Subject((item.text,), item.fields))
+            for each, value, item in answers
+        ]
+        is_row, asked = [each is not None for each in cells], [each.name for each in self.criteria]
+        columns = [*self.beginning, asked, *([self.seconds] if has_seconds else [])]
+        if not all(is_row):
+            columns = [list(compress(column, is_row)) for column in columns]
+        said = list(zip(*(each for each in cells if each is not None), strict=True))
+        at = len(self.beginning) + 1
+        return [*columns[:at], *said, *columns[at:]] if any(is_row) else []
 
 
-def iter_edits(
+def edit_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield each corrected text as a row of EDIT_COLUMNS, without those that were erased; `seconds` are in the box."""
-    for each in _answered(campaign, "edits", states, names, workers):
-        if (cells := each.cells) is not None:
-            yield *each.beginning, each.criterion.name, *cells
+) -> Iterator[Block]:
+    """Yield each corrected text, without those that were erased, with the columns EDIT_COLUMNS.
+
+    `seconds` are in the box.
+    """
+    return _blocks(_answered(campaign, "edits", states, names, workers))
 
 
-def iter_answers(
+def answer_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield each choice of options as a row of ANSWER_COLUMNS; `seconds`: how long its page was shown."""
-    for each in _answered(campaign, "answers", states, names, workers):
-        if (cells := each.cells) is not None:
-            yield *each.beginning, each.criterion.name, *cells, each.seconds
+) -> Iterator[Block]:
+    """Yield each choice of options, with the columns ANSWER_COLUMNS; `seconds`: how long its page was shown."""
+    return _blocks(_answered(campaign, "answers", states, names, workers, has_seconds=True), has_seconds=True)
 
 
-def iter_magnitudes(
+def magnitude_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield each number above 0 as a row of MAGNITUDE_COLUMNS; `reference`: the number that the reference has."""
-    for each in _answered(campaign, "magnitudes", states, names, workers):
-        if (cells := each.cells) is not None:
-            yield *each.beginning, each.criterion.name, *cells
+) -> Iterator[Block]:
+    """Yield each number above 0, with the columns MAGNITUDE_COLUMNS; `reference`: the number that the reference has."""
+    return _blocks(_answered(campaign, "magnitudes", states, names, workers))
 
 
-def iter_counts(
+def _blocks(answered: Iterable[_Answered], *, has_seconds: bool = False) -> Iterator[Block]:
+    return filter(None, (each.block(has_seconds=has_seconds) for each in answered))
+
+
+def count_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the facts that were counted of each output as a row of COUNT_COLUMNS, where a worker gave all of them."""
+) -> Iterator[Block]:
+    """Yield the facts that were counted of each output, where a worker gave all, with the columns COUNT_COLUMNS."""
+    return in_blocks(_counts(_answered(campaign, "counts", states, names, workers)))
+
+
+def _counts(answered: Iterable[_Answered]) -> Iterator[tuple[Any, ...]]:
     beginning: tuple[Any, ...] = ()
     counts: dict[str, Any] = {}
-    for each in _answered(campaign, "counts", states, names, workers):
-        if each.beginning[:5] != beginning[:5]:
-            yield from _whole(beginning, counts)
-            beginning, counts = each.beginning, {}
-        counts[each.criterion.name.casefold()] = each.value
+    for each in answered:
+        for begins, criterion, value in zip(in_rows([each.beginning]), each.criteria, each.values, strict=True):
+            if begins[:5] != beginning[:5]:
+                yield from _whole(beginning, counts)
+                beginning, counts = begins, {}
+            counts[criterion.name.casefold()] = value
     yield from _whole(beginning, counts)
 
 
@@ -110,12 +131,18 @@ def _whole(beginning: tuple[Any, ...], counts: dict[str, Any]) -> Iterator[tuple
 
 
 def _answered(
-    campaign: Campaign, table: str, states: Collection[str], names: NameWorker, workers: Workers
+    campaign: Campaign,
+    table: str,
+    states: Collection[str],
+    names: NameWorker,
+    workers: Workers,
+    *,
+    has_seconds: bool = False,
 ) -> Iterator[_Answered]:
     """Yield the values of criteria about one system whose kind is in a table, by assignment, position and criterion.
 
     What a worker answers on an output again, in another HIT, is of a repeat. Each reply of a chat, or of an output, is
-    its own source.
+    its own source. A few answers at a time, as their texts may be long.
     """
     found = campaign.criteria.filter(scope__in=campaign.scopes_of_systems)
     criteria = [each for each in found if each.response_kind.is_in(table, each.settings)]
@@ -123,24 +150,48 @@ def _answered(
     with DiskSet() as seen:
         for assignments in assignment_chunks(campaign, states, workers=workers):
             items = _items_of({each.hit_id for each in assignments})
-            shown = shown_seconds_of(assignments)
-            values: dict[int, list[tuple[int, int, int, int, Any]]] = {each.pk: [] for each in assignments}
+            shown = shown_seconds_of(assignments) if has_seconds else {}
             given = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
-            rows = given.order_by().values_list("assignment", "item", "turn", "criterion", "value")
-            for assignment, item_id, turn, criterion_id, value in rows.iterator():
-                values[assignment].append((items[item_id].position, turn, order[criterion_id], item_id, value))
-            for each in assignments:
-                worker = names(each.worker)
-                for position, turn, place, item_id, value in sorted(values[each.pk], key=itemgetter(0, 1, 2)):
-                    item = items[item_id]
-                    may_be_again = not (turn and campaign.is_live) and item.kind == Kind.ORDINARY
-                    is_again = may_be_again and not seen.add(f"{each.worker_id} {item.output} {place} {turn}")
-                    kind = KIND_NAMES[Kind.REPEAT if is_again else item.kind]
-                    chat = f"{each.pk}.{position}" if campaign.is_live else item.source
-                    source = f"{chat}.{turn}" if turn else item.source
-                    beginning = worker, each.pk, each.hit.number, position, source, item.system, kind
-                    seconds = shown[each.pk].get(item_id) if item.page is None else None
-                    yield _Answered(beginning, criteria[place], value, item, seconds)
+            columns = read_columns(given.order_by(), "assignment", "item", "turn", "criterion", "value")
+            rows = [
+                (pk, items[item], turn, order[criterion], item, value)
+                for pk, item, turn, criterion, value in zip(*columns, strict=True)
+            ]
+            rows.sort(key=lambda row: (row[0], row[1].position, row[2], row[3]))
+            known = {each.pk: (names(each.worker), each.hit.number, each.worker_id) for each in assignments}
+            for first in range(0, len(rows), _ANSWERS_AT_ONCE):
+                ids, of_items, turns, places, pks, values = zip(*rows[first : first + _ANSWERS_AT_ONCE], strict=True)
+                may_be_again = [
+                    item.kind == Kind.ORDINARY and not (turn and campaign.is_live)
+                    for item, turn in zip(of_items, turns, strict=True)
+                ]
+                answers = compress(zip(ids, of_items, places, turns, strict=True), may_be_again)
+                texts = [f"{known[pk][2]} {item.output} {place} {turn}" for pk, item, place, turn in answers]
+                is_new = iter(seen.add_all(texts))
+                kinds = [
+                    KIND_NAMES[Kind.REPEAT if may_be and not next(is_new) else item.kind]
+                    for may_be, item in zip(may_be_again, of_items, strict=True)
+                ]
+                positions, sources = [item.position for item in of_items], [item.source for item in of_items]
+                if any(turns):
+                    chats = zip(ids, positions, strict=True) if campaign.is_live else zip(sources, strict=True)
+                    sources = [
+                        ".".join(map(str, (*chat, turn))) if turn else source
+                        for chat, turn, source in zip(chats, turns, sources, strict=True)
+                    ]
+                yield _Answered(
+                    [
+                        *([known[pk][0] for pk in ids], ids, [known[pk][1] for pk in ids]),
+                        *(positions, sources, [item.system for item in of_items], kinds),
+                    ],
+                    [criteria[place] for place in places],
+                    list(values),
+                    list(of_items),
+                    [
+                        shown[pk].get(key) if has_seconds and item.page is None else None
+                        for pk, key, item in zip(ids, pks, of_items, strict=True)
+                    ],
+                )
 
 
 def _items_of(hits: set[int]) -> dict[int, _Item]:

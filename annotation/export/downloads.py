@@ -11,7 +11,7 @@ from typing import NamedTuple
 from annotation.chat.exports import DIALOGUE_COLUMNS, iter_dialogues, iter_transcripts
 from annotation.export.attributes import attributes_of
 from annotation.export.encoding import csv_pieces, json_pieces, parquet_pieces, tsv_pieces
-from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
+from annotation.export.marked_errors import SPAN_COLUMNS, span_blocks
 from annotation.export.rows import (
     ASSIGNMENT_COLUMNS,
     CODE_COLUMN,
@@ -130,7 +130,7 @@ def _transcripts_json(campaign: Campaign, choice: ExportChoice) -> Iterator[byte
 
 
 def _mqm_tsv(campaign: Campaign, choice: ExportChoice) -> Iterator[bytes]:
-    blocks = in_blocks(iter_spans(campaign, states=choice.states, names=choice.names))
+    blocks = span_blocks(campaign, states=choice.states, names=choice.names)
     return tsv_pieces(*_with_attributes(campaign, choice, SPAN_COLUMNS, blocks))
 
 

@@ -32,7 +32,8 @@ class KnownOfHits(Generic[K]):
         if not wanted <= self._kept.keys():
             if len(self._kept) > _MOST_KEPT:
                 self._kept.clear()
-            self._kept |= dict.fromkeys(wanted - self._kept.keys(), self._unknown)
+            for key in wanted:
+                self._kept.setdefault(key, self._unknown)
             items = HitItem.objects.filter(hit__campaign=self._campaign, hit__number__in=distinct(hits))
             self._kept |= self._read(items)
         cells = spread(keys, self._kept.__getitem__)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from annotation.export.rows import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
 from annotation.models import Response
 from annotation.worker_names import NameWorker, hashed_name
@@ -12,7 +14,7 @@ from campaigns.contracts.protocol import Screen
 from campaigns.contracts.response import Subject
 from campaigns.models import Campaign, Criterion, HitItem
 from evalsite.lib.column_queries import read_columns
-from evalsite.lib.tables.blocks import Block, spread
+from evalsite.lib.tables.blocks import Block, Coded, spread
 
 SPAN_COLUMNS = (
     *("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"),
@@ -25,6 +27,7 @@ TABLE = "spans"
 """What response kinds and methods call the table of marked errors."""
 _TARGET, _SOURCE = "target", "source"
 _NO_ERROR, _OTHER, _OMISSION = "No-error", "Other", "Omission"
+_ANSWERS_AT_ONCE = 200  # few, as texts may be long
 _MARK = re.compile(r"</?v>")
 
 
@@ -38,14 +41,14 @@ class _Item(NamedTuple):
     fields: Mapping[str, str]
 
 
-def iter_spans(
+def span_blocks(
     campaign: Campaign,
     *,
     states: Collection[str] = FINISHED,
     names: NameWorker = hashed_name,
     workers: Workers = None,
-) -> Iterator[tuple[Any, ...]]:
-    """Yield what was marked in assignments in these states as rows of SPAN_COLUMNS.
+) -> Iterator[Block]:
+    """Yield what was marked in assignments in these states, with the columns SPAN_COLUMNS; a few answers at a time.
 
     Rows are ordered by assignment, position, criterion and text. `doc` and `seg_id` are the document and the name of
     the source. Errors without a category are called “Other”, what is missing “Omission”.
@@ -55,16 +58,31 @@ def iter_spans(
     screen = Screen.from_json(campaign.screen)
     for assignments in assignment_chunks(campaign, states, workers=workers):
         items = _items_of(each.hit_id for each in assignments)
-        by_pk = {each.pk: each for each in assignments}
+        known = {each.pk: (names(each.worker), each.hit.number) for each in assignments}
         found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
-        rows = found.order_by().values_list("assignment", "item", "criterion", "value").iterator()
-        for pk, item, criterion, value in sorted(rows, key=lambda row: (row[0], items[row[1]].position, order[row[2]])):
-            shown, assignment = items[item], by_pk[pk]
-            about = shown.system, shown.document, "", shown.source, names(assignment.worker)
-            other = KIND_NAMES[shown.kind], pk, assignment.hit.number, shown.position, criteria[criterion].name
-            errors = _errors(criteria[criterion], shown, value or [], screen)
-            for source, target, category, severity, comment in errors:
-                yield *about, source, target, category, severity, comment, *other
+        columns = read_columns(found.order_by(), "assignment", "item", "criterion", "value")
+        rows = sorted(zip(*columns, strict=True), key=lambda row: (row[0], items[row[1]].position, order[row[2]]))
+        texts: dict[tuple[int, int], tuple[str, str]] = {}
+        for first in range(0, len(rows), _ANSWERS_AT_ONCE):
+            ids, pks, asked, values = zip(*rows[first : first + _ANSWERS_AT_ONCE], strict=True)
+            shown = [items[pk] for pk in pks]
+            errors: list[tuple[str, str, str, str, str]] = []
+            n_errors: list[int] = []
+            for pk, item, criterion, value in zip(pks, shown, asked, values, strict=True):
+                if (pk, criterion) not in texts:
+                    texts[pk, criterion] = _texts(criteria[criterion], item, screen)
+                marked = _errors(*texts[pk, criterion], value or [])
+                errors += marked
+                n_errors.append(len(marked))
+            codes = np.repeat(np.arange(len(ids)), n_errors)
+            about = [each.system for each in shown], [each.document for each in shown], [""] * len(ids)
+            other = (
+                *([KIND_NAMES[each.kind] for each in shown], ids, [known[pk][1] for pk in ids]),
+                *([each.position for each in shown], [criteria[pk].name for pk in asked]),
+            )
+            of_answers = (*about, [each.source for each in shown], [known[pk][0] for pk in ids], *other)
+            coded = [Coded(column, codes) for column in of_answers]
+            yield [*coded[:5], *zip(*errors, strict=True), *coded[5:]]
 
 
 def rated_span_blocks(
@@ -105,27 +123,28 @@ def _items_of(hits: Iterable[int]) -> dict[int, _Item]:
     return {pk: _Item(*(row if own is None else [*row[:-1], own])) for pk, own, *row in found}
 
 
-def _errors(
-    criterion: Criterion, item: _Item, value: Sequence[Mapping[str, Any]], screen: Screen
-) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield source and target with the mark of each error, its category, severity and comment."""
-    subject = Subject((item.text,), item.fields)
-    texts = criterion.response_kind.marked_texts(criterion.settings, subject)
-    target = texts[_TARGET]
+def _texts(criterion: Criterion, item: _Item, screen: Screen) -> tuple[str, str]:
+    """Return the source and the target in which errors are marked."""
+    texts = criterion.response_kind.marked_texts(criterion.settings, Subject((item.text,), item.fields))
     shown = (item.fields.get(field.name, "") for field in screen.fields if field.is_shown)
-    source = texts.get(_SOURCE) or next(filter(None, shown), "")
+    return texts.get(_SOURCE) or next(filter(None, shown), ""), texts[_TARGET]
+
+
+def _errors(source: str, target: str, value: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str, str]]:
+    """Return source and target with the mark of each error, its category, severity and comment."""
+    plain_source, plain_target = _plain(source), _plain(target)
     if not value:
-        yield _plain(source), _plain(target), _NO_ERROR, _NO_ERROR, ""
-    for each in value:
-        is_missing = each["start"] is None
-        category = each["category"] or (_OMISSION if is_missing else _OTHER)
-        yield (
-            _marked(source, each) if each["side"] == _SOURCE else _plain(source),
-            _marked(target, each) if each["side"] == _TARGET else _plain(target),
-            category,
+        return [(plain_source, plain_target, _NO_ERROR, _NO_ERROR, "")]
+    return [
+        (
+            _marked(source, each) if each["side"] == _SOURCE else plain_source,
+            _marked(target, each) if each["side"] == _TARGET else plain_target,
+            each["category"] or (_OMISSION if each["start"] is None else _OTHER),
             each["severity"],
             each["comment"],
         )
+        for each in value
+    ]
 
 
 def _marked(text: str, error: Mapping[str, Any]) -> str:

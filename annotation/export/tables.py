@@ -1,17 +1,17 @@
 """The tables of a campaign's responses that analyses read."""
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Iterator
+from typing import NamedTuple, Protocol
 
 from annotation.export.answers import (
     ANSWER_COLUMNS,
     COUNT_COLUMNS,
     EDIT_COLUMNS,
     MAGNITUDE_COLUMNS,
-    iter_answers,
-    iter_counts,
-    iter_edits,
-    iter_magnitudes,
+    answer_blocks,
+    count_blocks,
+    edit_blocks,
+    magnitude_blocks,
 )
 from annotation.export.attributes import attributes_of
 from annotation.export.comparisons import (
@@ -22,7 +22,7 @@ from annotation.export.comparisons import (
     ranking_blocks,
     vote_blocks,
 )
-from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, iter_spans, rated_span_blocks
+from annotation.export.marked_errors import RATED_SPAN_COLUMNS, SPAN_COLUMNS, rated_span_blocks, span_blocks
 from annotation.export.rows import (
     FINISHED,
     REPLY_SCORE_COLUMNS,
@@ -36,9 +36,7 @@ from campaigns.contracts.method import SCORES
 from campaigns.contracts.protocol import Scope
 from campaigns.methods import methods
 from campaigns.models import Campaign
-from evalsite.lib.tables.blocks import Block, in_blocks
-
-_ANSWERS_AT_ONCE = 100
+from evalsite.lib.tables.blocks import Block
 
 
 class BlockWriter(Protocol):
@@ -59,18 +57,13 @@ class ResponseTable(NamedTuple):
     blocks: BlockWriter
 
 
-def _of_rows(rows: Callable[..., Iterator[tuple[Any, ...]]]) -> BlockWriter:
-    """Return what yields rows in blocks, few as their texts may be long: kinds of responses read answer by answer."""
-    return lambda campaign, **choice: in_blocks(rows(campaign, **choice), _ANSWERS_AT_ONCE)
-
-
 TABLES: dict[str, ResponseTable] = {
     SCORES: ResponseTable(SCORE_COLUMNS, score_blocks),
-    "edits": ResponseTable(EDIT_COLUMNS, _of_rows(iter_edits)),
-    "answers": ResponseTable(ANSWER_COLUMNS, _of_rows(iter_answers)),
-    "counts": ResponseTable(COUNT_COLUMNS, _of_rows(iter_counts)),
-    "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, _of_rows(iter_magnitudes)),
-    "spans": ResponseTable(SPAN_COLUMNS, _of_rows(iter_spans)),
+    "edits": ResponseTable(EDIT_COLUMNS, edit_blocks),
+    "answers": ResponseTable(ANSWER_COLUMNS, answer_blocks),
+    "counts": ResponseTable(COUNT_COLUMNS, count_blocks),
+    "magnitudes": ResponseTable(MAGNITUDE_COLUMNS, magnitude_blocks),
+    "spans": ResponseTable(SPAN_COLUMNS, span_blocks),
     "rated_spans": ResponseTable(RATED_SPAN_COLUMNS, rated_span_blocks),
     "votes": ResponseTable(VOTE_COLUMNS, vote_blocks),
     "rankings": ResponseTable(RANKING_COLUMNS, ranking_blocks),

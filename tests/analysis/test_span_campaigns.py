@@ -21,7 +21,7 @@ from analysis.methods.spans import Spans
 from analysis.models import AnalysisRun
 from analysis.results.stored import result_of
 from analysis.web.services.runs import start_run
-from annotation.export.marked_errors import SPAN_COLUMNS, iter_spans
+from annotation.export.marked_errors import SPAN_COLUMNS, span_blocks
 from annotation.export.tables import TABLES
 from annotation.models import Response, Worker
 from annotation.simulation.running import make_crowd, open_site, run_crowd
@@ -171,7 +171,7 @@ def test_what_is_marked_is_where_it_was_whatever_the_text(mqm: Campaign, tmp_pat
     Response.objects.filter(pk=response.pk).update(value=[error, in_source, missing])
     path = tmp_path / "spans.csv"
     with path.open("w", newline="") as stream:
-        write_csv(stream, SPAN_COLUMNS, iter_spans(mqm, names=real_name))
+        write_csv(stream, SPAN_COLUMNS, in_rows(span_blocks(mqm, names=real_name)))
     data = load_spans(path, DEFAULTS)
     assert data.side[:3].tolist() == [0, 1, -1]
     target = data.target_texts[data.target[0]]
