@@ -17,8 +17,8 @@ from evalsite.lib.tables.blocks import Block, in_blocks, lines, spread_any
 _FORMULA = re.compile(r"'*([\t\r\n]|[\s\ufeff]*[=+\-@＝＋－＠])")
 
 _QUOTE, _QUOTED = '"', re.compile('[,"\r\n]')
-# In lines of cells: all that the two above can find, and more.
-_PERHAPS_CHANGED = re.compile(r"""[,"\r\t=+@＝＋－＠]|^(?:[-'\ufeff]|[^\S\n])""", re.MULTILINE)
+# In lines of cells: all that the two above can find, and more. Each character by itself is found in no time.
+_PERHAPS_CHANGED, _PERHAPS_FIRST = ',"\r\t=+@＝＋－＠', re.compile(r"\n(?:[-'\ufeff]|[^\S\n])")
 _ROWS_AT_ONCE = 1_000
 
 
@@ -50,8 +50,9 @@ def _csv_cells(column: Sequence[Any]) -> Sequence[str]:
     if kinds <= {int, float}:
         return list(map(str, column))
     if kinds == {str}:  # most columns have no cell to change, which is seen sooner of all together
-        text = "\n".join(column)
-        if text.count("\n") == len(column) - 1 and not _PERHAPS_CHANGED.search(text):
+        text = "\n".join(chain([""], column))
+        is_plain = text.count("\n") == len(column) and not any(each in text for each in _PERHAPS_CHANGED)
+        if is_plain and not _PERHAPS_FIRST.search(text):
             return column
     return spread_any(column, _csv_cell)
 
