@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-_IN_MEMORY_KB = 16_000
+_IN_MEMORY_KB = 8_000
 
 
 class DiskSet:
