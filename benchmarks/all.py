@@ -8,7 +8,7 @@ when its part of the hour is over (two idle cores; a few minutes with `--quick`)
 
 The *exponent* of a figure is the slope of its logarithm on that of the size, by least squares: 1 is linear. The *last*
 one is the slope between the two largest sizes. The line bends if the last is greater by more than 0.2: what costs the
-same at every size bends, too, until what grows is more; beyond an exponent of 1 it is a fault.
+same at every size bends, too, until what grows is more. It is steep, a fault, if the last is above 1.2, bent or not.
 
 With `--against` each ratio is compared with that of an earlier file, such as the last release's: greater is worse. The
 program fails if one is worse by more than a tenth, or if a benchmark did not end well.
@@ -170,7 +170,7 @@ def about_here() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Growth:
-    """How a figure grows with the size: its exponent, and that between the two largest sizes."""
+    """How a figure grows with the size: its exponent, and that between the two largest sizes, `last`."""
 
     figure: str
     counts: str
@@ -178,7 +178,22 @@ class Growth:
     values: Sequence[float]
     exponent: float
     last: float
-    bends: bool
+
+    @property
+    def bends(self) -> bool:
+        """Whether it grows faster than it did."""
+        return self.last - self.exponent > BENDS
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether it grows faster than the size."""
+        return self.last > 1 + BENDS
+
+    @property
+    def slopes(self) -> str:
+        """Both exponents, in words."""
+        said = [f"exponent {self.exponent:.2f}", f"last {self.last:.2f}"]
+        return ", ".join([*said, *["bends"] * self.bends, *["steep"] * self.is_steep])
 
 
 def numbers_in(found: Any, path: str = "") -> Iterator[tuple[str, float]]:
@@ -207,7 +222,7 @@ def growths_of(runs: Sequence[Mapping[str, Any]]) -> list[Growth]:
                 if _GROWS.search(figure) and value > 0:
                     points.setdefault((figure, each["counts"]), {})[each["size"]] = value
     found = (growth_of(figure, counts, of) for (figure, counts), of in points.items() if len(of) > 1)
-    return sorted(found, key=lambda growth: not growth.bends)
+    return sorted(found, key=lambda growth: (not growth.is_steep, not growth.bends, -growth.last))
 
 
 def growth_of(figure: str, counts: str, value_at: Mapping[float, float]) -> Growth:
@@ -216,7 +231,7 @@ def growth_of(figure: str, counts: str, value_at: Mapping[float, float]) -> Grow
     values = [value_at[size] for size in sizes]
     x, y = np.log(sizes), np.log(values)
     exponent, last = float(np.polyfit(x, y, 1)[0]), float((y[-1] - y[-2]) / (x[-1] - x[-2]))
-    return Growth(figure, counts, sizes, values, exponent, last, last - exponent > BENDS)
+    return Growth(figure, counts, sizes, values, exponent, last)
 
 
 def ratios_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -263,11 +278,10 @@ def draw(growth: Growth) -> str:
         f'<text x="{_LEFT - 4}" y="{down[k] + 4:.1f}" text-anchor="end">{growth.values[k]:.3g}</text>'
         for k in (0, -1)
     )
-    slopes = f"exponent {growth.exponent:.2f}, last {growth.last:.2f}{', bends' if growth.bends else ''}"
-    return f"""<figure{' class="bad"' if growth.bends else ""}>
+    return f"""<figure{' class="bad"' if growth.is_steep else ""}>
 <svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(growth.figure)}">
 <path class="frame" d="M{_LEFT},4V{_HEIGHT - _BELOW}H{_WIDTH}"/><path d="M{" L".join(points)}"/>{dots}{ends}</svg>
-<figcaption>{escape(growth.figure)} by {growth.counts}: {slopes}</figcaption></figure>"""
+<figcaption>{escape(growth.figure)} by {growth.counts}: {growth.slopes}</figcaption></figure>"""
 
 
 def page_of(found: Mapping[str, Any], growths: Sequence[Growth], earlier: Mapping[str, float]) -> str:
@@ -285,7 +299,7 @@ def page_of(found: Mapping[str, Any], growths: Sequence[Growth], earlier: Mappin
     return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width"><style>{_STYLE}</style>
 <h1>{title}</h1><p>{found["at"]}; {escape(machine)}; {escape(versions)}</p>{failed}
-<h2>Growth</h2><p>Scales of logarithms. An exponent of 1 is linear; lines that bend come first.</p>
+<h2>Growth</h2><p>Scales of logarithms. An exponent of 1 is linear. Steep lines are first, in red; then what bends.</p>
 <main>{"".join(map(draw, growths))}</main>
 <h2>Ratios</h2><table><tr><th>ratio to a floor</th><th>now</th><th>before</th></tr>{rows}</table></html>"""
 
@@ -301,7 +315,7 @@ def failures(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    """Run, write both files, and say what bends and what is worse."""
+    """Run, write both files, and say what is steep, what bends and what is worse."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a few benchmarks at small sizes")
     names = sorted({each.name for each in BENCHMARKS})
@@ -326,8 +340,8 @@ def main() -> None:
     (options.to / "benchmarks.json").write_text(json.dumps(found, indent=1))
     (options.to / "benchmarks.html").write_text(page_of(found, growths, earlier))
     for growth in growths:
-        if growth.bends:
-            print(f"bends: {growth.figure} by {growth.counts}: exponent {growth.exponent:.2f}, last {growth.last:.2f}")
+        if growth.is_steep or growth.bends:
+            print(f"{growth.figure} by {growth.counts}: {growth.slopes}")
     now = ratios_of(found["runs"])
     worse = worse_than(earlier, now)
     for name in worse:

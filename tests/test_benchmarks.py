@@ -22,18 +22,22 @@ def test_every_benchmark_runs_within_the_hour() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "exponent", "last", "bends"),
+    ("values", "exponent", "last", "bends", "is_steep"),
     [
-        ((2, 20, 200), 1, 1, False),
-        ((1, 100, 10_000), 2, 2, False),
-        ((1, 10, 1000), 1.5, 2, True),
-        ((8, 8, 8), 0, 0, False),
+        ((2, 20, 200), 1, 1, False, False),
+        ((1, 100, 10_000), 2, 2, False, True),
+        ((1, 10, 1000), 1.5, 2, True, True),
+        ((8, 8, 80), 0.5, 1, True, False),
+        ((8, 8, 8), 0, 0, False, False),
     ],
 )
-def test_a_line_that_bends_upward(values: tuple[float, ...], exponent: float, last: float, bends: bool) -> None:
+def test_a_line_that_bends_upward_or_is_steep(
+    values: tuple[float, ...], exponent: float, last: float, bends: bool, is_steep: bool
+) -> None:
     """The exponent is that of all sizes, beside that of the two largest."""
     found = growth_of("seconds", "items", dict(zip((10, 100, 1000), values, strict=True)))
-    assert (found.exponent, found.last, found.bends) == (pytest.approx(exponent), pytest.approx(last), bends)
+    assert (found.exponent, found.last) == (pytest.approx(exponent), pytest.approx(last))
+    assert (found.bends, found.is_steep) == (bends, is_steep)
 
 
 def runs_of(**seconds_at: float) -> list[dict[str, Any]]:
@@ -65,7 +69,8 @@ def test_the_page_says_what_failed_what_bends_and_what_is_worse() -> None:
     runs = [*runs_of(a=1, b=10, c=1000), {"benchmark": "x", "options": "", "counts": "", "size": None, "error": "<no>"}]
     about = {"commit": "1", "at": "today", "machine": {"cores": 2}, "versions": {"python": "3"}, "runs": runs}
     page = page_of(about, growths_of(runs), {"b: ratio, 1,000 items": 300})
-    assert "exponent 1.50, last 2.00, bends" in page
+    assert "exponent 1.50, last 2.00, bends, steep" in page
+    assert page.index("last 2.00") < page.index("last 0.00")
     assert "x  : &lt;no&gt;" in page
     assert page.count("<tr class=bad>") == 1
     assert page.count("<svg") == 2
