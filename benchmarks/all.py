@@ -263,19 +263,23 @@ svg { width: 100% } path { fill: none; stroke: var(--line); stroke-width: 2 } ci
 .frame { stroke: var(--rule); stroke-width: 1 } text { font-size: 11px; fill: var(--ink) }
 .bad path:not(.frame) { stroke: var(--bad) } .bad circle { fill: var(--bad) }
 """
-_WIDTH, _HEIGHT, _LEFT, _BELOW = 280, 150, 44, 18
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _BELOW = 300, 150, 54, 36, 18
+
+
+def _brief(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def draw(growth: Growth) -> str:
     """Return a figure: value against size, both on scales of logarithms, a decade as long on both."""
     x, y = np.log10(growth.sizes), np.log10(growth.values)
-    unit = min((_WIDTH - _LEFT - 20) / max(np.ptp(x), 0.1), (_HEIGHT - _BELOW - 20) / max(np.ptp(y), 0.1))
+    unit = min((_WIDTH - _LEFT - _RIGHT) / max(np.ptp(x), 0.1), (_HEIGHT - _BELOW - 20) / max(np.ptp(y), 0.1))
     right, down = _LEFT + 10 + (x - x[0]) * unit, _HEIGHT - _BELOW - 10 - (y - y.min()) * unit
     points = [f"{a:.1f},{b:.1f}" for a, b in zip(right, down, strict=True)]
     dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3"/>' for a, b in zip(right, down, strict=True))
     ends = "".join(
         f'<text x="{right[k]:.1f}" y="{_HEIGHT - 4}" text-anchor="middle">{growth.sizes[k]:,}</text>'
-        f'<text x="{_LEFT - 4}" y="{down[k] + 4:.1f}" text-anchor="end">{growth.values[k]:.3g}</text>'
+        f'<text x="{_LEFT - 4}" y="{down[k] + 4:.1f}" text-anchor="end">{_brief(growth.values[k])}</text>'
         for k in (0, -1)
     )
     return f"""<figure{' class="bad"' if growth.is_steep else ""}>
