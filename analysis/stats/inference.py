@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.clustered import Matrix, contrasts_of, dense, fit_systems, group_ratings, random_effects
+from analysis.stats.clustered import contrasts_of, dense, fit_systems, group_ratings, random_effects
 from analysis.stats.pairs import rank_range
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.significance import adjust
@@ -144,7 +145,7 @@ def compare_clustered(
         found = contrasts_of(grouped, fit_systems(grouped, counts, random_effects(grouped, plain)))
     else:
         found = contrasts_of(grouped, fit_systems(grouped, counts, np.ones(counts.shape[0])))
-        is_comparable = connect(counts.T @ counts)
+        is_comparable = connect(dense(counts.T @ counts))
         if not is_comparable.all():
             across = contrasts_of(grouped, fit_systems(grouped, counts, np.zeros(counts.shape[0])))
             found = (
@@ -202,7 +203,7 @@ def count_shared(system: Codes, source: Codes, n_systems: int) -> NDArray[np.int
     return shared
 
 
-def connect(shared: Matrix) -> Mask:
+def connect(shared: NDArray[Any]) -> Mask:
     """Return whether systems share something, or each with a third one and so on; `shared`: 0 if they share nothing."""
     is_shared = (shared != 0) | (shared.T != 0)
     n = shared.shape[0]

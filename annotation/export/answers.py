@@ -5,7 +5,7 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks, shown_seconds_of
-from annotation.models import Response
+from annotation.queries import answers_on
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Subject
 from campaigns.design.composition import Kind
@@ -151,7 +151,7 @@ def _answered(
         for assignments in assignment_chunks(campaign, states, workers=workers):
             items = _items_of({each.hit_id for each in assignments})
             shown = shown_seconds_of(assignments) if has_seconds else {}
-            given = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+            given = answers_on(order, assignments).filter(value__isnull=False)
             columns = read_columns(given.order_by(), "assignment", "item", "turn", "criterion", "value")
             rows = [
                 (pk, items[item], turn, order[criterion], item, value)

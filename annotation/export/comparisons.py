@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks, assignments_at
-from annotation.models import Assignment, Response
+from annotation.models import Assignment
+from annotation.queries import answers_on
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Comparison
 from campaigns.design.composition import Kind
@@ -175,7 +176,7 @@ def _answers(
     assignments: Sequence[Assignment], criteria: Mapping[int, Criterion], pages: _Pages, n_outputs: int | None
 ) -> list[tuple[int, _Key, int, Comparison]]:
     """Return assignment, page, criterion and what was said of each answer about all outputs of its page, in order."""
-    found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+    found = answers_on(criteria, assignments).filter(value__isnull=False)
     in_order = found.order_by("assignment", "item__position", "criterion__order")
     ids, numbers, asked, values = read_columns(in_order, "assignment", "item__page", "criterion", "value")
     hits = {each.pk: each.hit_id for each in assignments}

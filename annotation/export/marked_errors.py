@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotation.export.rows import FINISHED, KIND_NAMES, SCORE_COLUMNS, Workers, assignment_chunks, score_chunks
-from annotation.models import Response
+from annotation.queries import answers_on
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Screen
 from campaigns.contracts.response import Subject
@@ -59,7 +59,7 @@ def span_blocks(
     for assignments in assignment_chunks(campaign, states, workers=workers):
         items = _items_of(each.hit_id for each in assignments)
         known = {each.pk: (names(each.worker), each.hit.number) for each in assignments}
-        found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+        found = answers_on(criteria, assignments).filter(value__isnull=False)
         columns = read_columns(found.order_by(), "assignment", "item", "criterion", "value")
         rows = sorted(zip(*columns, strict=True), key=lambda row: (row[0], items[row[1]].position, order[row[2]]))
         texts: dict[tuple[int, int], tuple[str, str]] = {}
@@ -99,7 +99,7 @@ def rated_span_blocks(
         items = HitItem.objects.filter(hit__in={each.hit_id for each in assignments}).order_by()
         documents = dict(items.values_list("output__source__name", "output__source__document").distinct())
         marked: dict[tuple[int, int], list[Any]] = {}
-        found = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, value__isnull=False)
+        found = answers_on(criteria, assignments).filter(value__isnull=False)
         answers = found.order_by("assignment", "item", "criterion", "turn")
         for assignment, position, value in zip(
             *read_columns(answers, "assignment", "item__position", "value"), strict=True

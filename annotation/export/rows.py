@@ -18,6 +18,7 @@ from django.db.models.fields.json import KeyTransform
 
 from annotation.models import Assignment, Event, Response
 from annotation.monitoring.progress import shown_seconds
+from annotation.queries import answers_on
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.protocol import Scope
 from campaigns.design.composition import KINDS
@@ -175,7 +176,7 @@ def _scores(
     criteria = {criterion.pk: criterion.name for criterion in scoring}
     for assignments in chunks:
         items = _items_of(each.hit_id for each in assignments)
-        scored = Response.objects.filter(assignment__in=assignments, criterion__in=criteria, score__isnull=False)
+        scored = answers_on(criteria, assignments).filter(score__isnull=False)
         columns = read_columns(scored.order_by(), *_KEYS, "score")
         found = _in_order(columns, assignments, items, list(criteria))
         if not found.order.size:

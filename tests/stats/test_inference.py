@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.stats import clustered
 from analysis.stats.inference import Comparison, SourceEffects, compare_clustered, rank_intervals
 from tests.stats import two_way_clusters
 from tests.stats.two_way_clusters import N_SYSTEMS, ratings
@@ -144,6 +145,21 @@ def test_systems_on_sources_of_their_own_are_compared_across_them(effects):
     # The error is that of means of sources, not of ratings: 10 and 20 of them with standard deviation 1
     assert 0.2 < found.standard_error[0, 2] < 0.7
     assert found.p_value[2, 0] < 0.001
+
+
+@pytest.mark.parametrize("effects", list(SourceEffects))
+def test_sources_of_few_systems_each_are_analysed_as_full_ones(effects, monkeypatch):
+    """Where most systems rate no source, sums are kept as sparse matrices."""
+    source = np.repeat(np.arange(60), 6)
+    system = (source + np.tile([0, 1], 180)) % 30
+    worker = np.tile(np.repeat(np.arange(3), 2), 60)
+    z = np.random.default_rng(5).normal(size=360) + system / 10
+    sparse = compare_clustered(z, system, worker, source, 30, effects)
+    monkeypatch.setattr(clustered, "_LEAST_FILLED", 100)
+    full = compare_clustered(z, system, worker, source, 30, effects)
+    assert sparse.is_connected.all() and (sparse.n_shared == full.n_shared).all()
+    np.testing.assert_allclose(sparse.difference, full.difference, rtol=1e-9)
+    np.testing.assert_allclose(sparse.p_value, full.p_value, rtol=1e-7)
 
 
 def test_missing_scores_are_left_out():
