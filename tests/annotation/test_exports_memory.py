@@ -8,6 +8,7 @@ import pytest
 from annotation.export import known
 from annotation.export import rows as exports
 from annotation.export.downloads import ExportChoice, find_download
+from annotation.queries import answers_on
 from benchmarks.api import fill
 from campaigns.models import Campaign
 from evalsite.accounts.models import User
@@ -73,3 +74,9 @@ def test_what_is_known_of_outputs_is_read_with_their_hits_and_forgotten(
     assert read == [100] * 4
     assert outputs.beside(keys, [1]) == [["x", "", "x"]]
     assert read == [100] * 5
+
+
+def test_answers_are_looked_up_by_assignment() -> None:
+    """Criteria have an index, too, but all workers answer each: SQLite keeps no statistics that say so."""
+    plan = answers_on(range(1, 5), list(range(1, 101))).filter(score__isnull=False).explain()
+    assert "criterion" not in plan and "assignment_id=?" in plan
