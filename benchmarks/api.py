@@ -16,6 +16,7 @@ import http.client
 import json
 import os
 import platform
+import random
 import statistics
 import sys
 import time
@@ -37,10 +38,11 @@ _MIDDLE = 50
 FILES = {"ratings.csv": 1, "ratings.jsonl": 0}  # and their lines before the first rating
 
 
-def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1) -> None:
+def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1, n_workers: int = N_WORKERS) -> None:
     """Store finished assignments with so many items, an answer to each criterion of each, and their telemetry.
 
     `outputs_of_page`: how many outputs workers see at once; what is asked of the page is answered with the first.
+    Systems are in another order in each HIT.
     """
     from django.db import connection
     from django.utils import timezone
@@ -48,12 +50,12 @@ def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1) -> None:
     from annotation.models import Assignment, Event, Response, Worker
     from campaigns.models import Hit, HitItem, Output, Source, System
 
-    now = timezone.now()
+    now, rng = timezone.now(), random.Random(1)
     n_hits = n_ratings // (N_ITEMS * N_WORKERS)
     names = [field["name"] for field in campaign.screen["fields"]]
     systems = System.objects.bulk_create(System(campaign=campaign, name=f"system-{k}") for k in range(N_ITEMS))
     workers = Worker.objects.bulk_create(
-        Worker(platform="link", key=f"{campaign.pk}:worker-{k}") for k in range(N_WORKERS)
+        Worker(platform="link", key=f"{campaign.pk}:worker-{k}") for k in range(n_workers)
     )
     texts = dict.fromkeys(names, PASSAGE)
     sources = Source.objects.bulk_create(
@@ -62,7 +64,8 @@ def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1) -> None:
     hits = Hit.objects.bulk_create(Hit(campaign=campaign, number=k + 1) for k in range(n_hits))
     for source, hit in zip(sources, hits, strict=True):
         outputs = Output.objects.bulk_create(
-            Output(source=source, system=system, text="Where was it rebuilt?") for system in systems
+            Output(source=source, system=system, text="Where was it rebuilt?")
+            for system in rng.sample(systems, len(systems))
         )
         HitItem.objects.bulk_create(
             HitItem(
@@ -74,7 +77,11 @@ def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1) -> None:
     done: dict[str, Any] = {"n_rated": N_ITEMS, "n_items": N_ITEMS, "state": Assignment.State.FINISHED}
     times = {"started_at": now, "ended_at": now + timedelta(hours=1), "leased_until": now}
     Assignment.objects.bulk_create(
-        (Assignment(campaign=campaign, hit=hit, worker=worker, **done, **times) for hit in hits for worker in workers),
+        (
+            Assignment(campaign=campaign, hit=hit, worker=workers[(h * N_WORKERS + k) % n_workers], **done, **times)
+            for h, hit in enumerate(hits)
+            for k in range(N_WORKERS)
+        ),
         batch_size=1000,
     )
     telemetry = json.dumps({"shown_ms": 9000, "first_touch_ms": 4000, "n_moves": 4, "n_focus_lost": 0, "n_pastes": 0})

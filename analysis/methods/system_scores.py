@@ -24,7 +24,7 @@ from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, P
 from analysis.results.words import level_in_words, looks_in_words
 from analysis.stats.pairs import Pairs, rank_range
 from analysis.stats.procedures import ALPHA
-from analysis.stats.ratings import Codes, Floats, or_nan, or_none
+from analysis.stats.ratings import Codes, Floats, or_nan, or_none, or_nones
 from analysis.stats.segment_means import ClusteredMeans
 from analysis.stats.sequences import at_every_look
 from campaigns.contracts.result_pages import FIRST_PAGE, PAIRS
@@ -232,18 +232,12 @@ def rank_systems(found: SystemScores, settings: AnalysisSettings) -> list[System
 def list_pairs(found: SystemScores, settings: AnalysisSettings) -> list[Pair]:
     """Return every two systems that both have a score, the better one first, in the order of the ranking."""
     pairs = _concluded(found, settings)
-    order = [code for code in found.order if not np.isnan(found.score[code])]
-    return [
-        Pair(
-            (found.names[i], found.names[j]),
-            or_none(pairs.difference[i, j]),
-            (or_none(pairs.low[i, j]), or_none(pairs.high[i, j])),
-            or_none(pairs.holm[i, j]),
-            or_none(pairs.p_value[i, j]),
-        )
-        for place, i in enumerate(order)
-        for j in order[place + 1 :]
-    ]
+    order = np.array([code for code in found.order if not np.isnan(found.score[code])], np.int64)
+    better, worse = (order[places] for places in np.triu_indices(order.size, k=1))
+    systems = zip(*([found.names[code] for code in codes.tolist()] for codes in (better, worse)), strict=True)
+    columns = (pairs.difference, pairs.low, pairs.high, pairs.holm, pairs.p_value)
+    difference, low, high, holm, p = (or_nones(each[better, worse]) for each in columns)
+    return list(map(Pair, systems, difference, zip(low, high, strict=True), holm, p))
 
 
 def systems_section(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,14 @@ Mask = NDArray[np.bool_]
 
 def or_none(value: float) -> float | None:
     """Return a number as a float, None for NaN."""
-    return None if np.isnan(value) else float(value)
+    return None if isnan(value) else float(value)
+
+
+def or_nones(values: Floats) -> list[float | None]:
+    """Return numbers, (n,), as floats, None for NaN."""
+    numbers = values.astype(object)
+    numbers[np.isnan(values)] = None
+    return list(numbers)
 
 
 def or_nan(values: Iterable[float | None]) -> Floats:
