@@ -80,8 +80,10 @@ def supervise(path: Path) -> None:
     from crowd.services.syncing import polling
     from evalsite.celery import app
     from evalsite.jobs import handlers, running  # noqa: F401
+    from evalsite.jobs.discovery import load_handlers
 
     # What each worker would import and read again, botocore's models among it.
+    load_handlers()
     platforms.all()
     reverse("home")
     app.send_task("jobs.sweep")
