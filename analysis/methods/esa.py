@@ -162,11 +162,12 @@ def _errors(marked: MarkedErrors, order: list[int], systems: list[str], judged: 
     """
     is_counted = judged.are_counted(marked.rater)
     found = []
-    for name in (systems[code] for code in order):
-        is_of = is_counted & np.array([system == name for system in marked.system], bool)
-        if n := int(np.count_nonzero(is_of)):
-            mean = marked.counts[is_of].mean(axis=0).tolist()
-            found.append({"system": name, "n": n, "counts": dict(zip(marked.severities, mean, strict=True))})
+    for name in (systems[code] for code in order if systems[code] in marked.rows_of):
+        rows = marked.rows_of[name]
+        rows = rows[is_counted[rows]]
+        if rows.size:
+            mean = marked.counts[rows].mean(axis=0).tolist()
+            found.append({"system": name, "n": rows.size, "counts": dict(zip(marked.severities, mean, strict=True))})
     return found
 
 

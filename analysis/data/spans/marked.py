@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,14 @@ class MarkedErrors:
     rater: list[str]
     system: list[str]
     counts: NDArray[np.int64]
+
+    @cached_property
+    def rows_of(self) -> dict[str, NDArray[np.int64]]:
+        """The places of each system's outputs, found once: answers are analysed many times over."""
+        found: dict[str, list[int]] = {}
+        for row, name in enumerate(self.system):
+            found.setdefault(name, []).append(row)
+        return {name: np.array(rows, np.int64) for name, rows in found.items()}
 
 
 def load_marked(path: Path, encoding: str | None = None) -> MarkedErrors | None:
