@@ -37,7 +37,7 @@ from analysis.results.sections import Cell, Column, Figure, Output, Picture, Sec
 from analysis.results.stored import Report
 from analysis.stats.bradley_terry import sign_test, win_matrix
 from analysis.stats.fewest_votes import fewest_votes
-from analysis.stats.ratings import Mask, or_none
+from analysis.stats.ratings import Mask, or_none, or_nones
 from campaigns.contracts.result_pages import PAIRS
 from campaigns.design.composition import Kind
 from evalsite.lib.typed_json import to_json
@@ -112,7 +112,7 @@ class Preference(ResponseMethod[VoteData]):
             "order": names,
             "wins": wins[np.ix_(order, order)].astype(int).tolist(),
             "ties": ties[np.ix_(order, order)].astype(int).tolist(),
-            "sign_p": [[or_none(p) for p in row] for row in sign_test(wins)[np.ix_(order, order)]],
+            "sign_p": [or_nones(row) for row in sign_test(wins)[np.ix_(order, order)]],
             "naive": {
                 name: [or_none(bound[code]) for bound in strengths.naive]
                 for name, code in zip(names, order, strict=True)

@@ -11,7 +11,7 @@ from analysis.results.answers import Numbers
 from analysis.stats.correlation import bootstrap_correlations, correlate
 from analysis.stats.metrics import draw_swaps, pairwise_accuracy, permutation_p_values, williams_test
 from analysis.stats.ranks import mean_ranks
-from analysis.stats.ratings import Floats, Mask, or_none
+from analysis.stats.ratings import Floats, Mask, or_none, or_nones
 from analysis.stats.smoothing import lowess
 
 OVERALL = "overall"
@@ -126,7 +126,7 @@ def evaluate_metrics(people: People, metrics: SegmentScores, *, is_by_system: bo
         found.append(
             MetricAgreement(
                 name=name,
-                scores=[or_none(score) for score in scores[name]],
+                scores=or_nones(scores[name]),
                 n_systems=int(np.count_nonzero(~np.isnan(scores[name]))),
                 n_segments=int(np.count_nonzero(~np.isnan(of_segments))),
                 system=[_with_interval(column, scores[name]) for column in human],
@@ -141,7 +141,7 @@ def evaluate_metrics(people: People, metrics: SegmentScores, *, is_by_system: bo
         systems=systems,
         measure=people.measure,
         criteria=people.criteria,
-        human=[[or_none(score) for score in column] for column in human],
+        human=[or_nones(column) for column in human],
         n_segments=int(np.count_nonzero(~np.isnan(judged))),
         n_permutations=int(swaps.shape[0]),
         metrics=found,

@@ -66,9 +66,7 @@ def kendall(first: Floats, second: Floats) -> float:
         from scipy.stats import kendalltau
 
         return float(kendalltau(first, second).statistic)
-    i, j = np.triu_indices(first.size, k=1)
-    a, b = np.sign(first[i] - first[j]), np.sign(second[i] - second[j])
-    return float(np.clip(a @ b / np.sqrt(np.count_nonzero(a)) / np.sqrt(np.count_nonzero(b)), -1, 1))
+    return float(np.clip(_tau_of_rows(first[np.newaxis], second[np.newaxis])[0], -1, 1))
 
 
 def pearson(first: Floats, second: Floats) -> float:

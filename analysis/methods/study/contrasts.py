@@ -14,7 +14,7 @@ from analysis.results.result import Result
 from analysis.results.sections import COLUMN_IN, Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.contrasts import Contrast, contrast
-from analysis.stats.ratings import Codes, or_none
+from analysis.stats.ratings import Codes, or_nones
 from analysis.stats.scores import Unit, counted_items, observe, reverse_negative
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _persona_codes(study: Study, system: Codes) -> tuple[Codes, Codes, list[list
 
 
 def _groups(names: Sequence[str], found: Contrast) -> dict[str, Any]:
-    numbers = {key: [or_none(v) for v in getattr(found, key)] for key in ("mean", "difference", "low", "high")}
+    numbers = {key: or_nones(getattr(found, key)) for key in ("mean", "difference", "low", "high")}
     return {"groups": list(names), "n": found.n.tolist()} | numbers
 
 

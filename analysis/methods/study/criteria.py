@@ -14,7 +14,7 @@ from analysis.results.sections import COLUMN_IN, Column, Figure, Output, Picture
 from analysis.results.stored import Report
 from analysis.stats.correlation import FEWEST, correlate
 from analysis.stats.criteria import Regression, regress
-from analysis.stats.ratings import Floats, or_nan, or_none
+from analysis.stats.ratings import Floats, or_nan, or_none, or_nones
 from analysis.stats.scores import Unit, counted_items, observe, reverse_negative
 from evalsite.lib.typed_json import to_json
 
@@ -102,7 +102,7 @@ def _regressions(study: Study) -> dict[str, Any] | None:
 
 
 def _regression(found: Regression) -> dict[str, Any]:
-    numbers = {key: [or_none(value) for value in getattr(found, key)] for key in ("estimate", "low", "high")}
+    numbers = {key: or_nones(getattr(found, key)) for key in ("estimate", "low", "high")}
     return numbers | {"r_squared": or_none(found.r_squared), "n": found.n}
 
 
