@@ -40,8 +40,8 @@ function keysOf({ keys }) {
   return keys.flatMap((key) => [key === "…" ? key : make("kbd", {}, key), " "]);
 }
 
-/** Return what shows the keys. @param {HTMLFormElement} form
- * @param {{ read(key: string): any, write(key: string, value: any): void }} lasting */
+/** Return what shows the keys, and what names some below the first item, which its style hides where there are none.
+ * @param {HTMLFormElement} form @param {{ read(key: string): any, write(key: string, value: any): void }} lasting */
 export function mount(form, lasting) {
   let isOff = lasting.read(OFF) === true;
   const rows = () => TABLE.filter(({ on }) => form.matches(on) || form.querySelector(on));
@@ -68,11 +68,10 @@ export function mount(form, lasting) {
     }
     event.preventDefault();
   });
-  if (document.querySelector("progress")?.value === 0) note();
-  return show;
+  return { show, note };
 
-  /** Name some keys, once those are there that other scripts add. */
   function note() {
+    if (document.querySelector("progress")?.value !== 0) return;
     const notes = rows().filter(({ note }) => note).map((row) => make("span", {}, ...keysOf(row), row.note ?? ""));
     form.querySelector(".actions")?.after(make("p", { class: "hint keys-note" }, ...notes));
   }

@@ -44,10 +44,12 @@ export function mount(nameKept) {
   else if (form) left.textContent = timeLeft(form, nameKept("pace"));
   const tools = make("span", { class: "rate-tools" });
   tools.append(button("Reading", () => import("./reading.js").then(({ mount }) => mount(lasting))));
-  if (form) tools.append(button("Keys", mountKeys(form, lasting), "tools-keys"));
+  const keys = form && mountKeys(form, lasting);
+  if (keys) tools.append(button("Keys", keys.show, "tools-keys"));
   addStyle(() => {
     row.append(left);
     place.append(tools);
+    keys?.note();
   });
 }
 

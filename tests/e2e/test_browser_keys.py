@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.access.tokens import token_of
 from annotation.models import NO_REASON, Response
@@ -160,3 +160,13 @@ def test_keys_are_named_on_the_first_item_alone(item: Page) -> None:
     expect(item.get_by_role("heading", level=1)).to_have_text("Item 2 of 3")
     expect(item.locator(".keys-note")).to_have_count(0)
     expect(item.get_by_role("button", name="Keys")).to_be_visible()
+
+
+def test_nothing_below_an_item_moves_once_its_style_is_there(item: Page) -> None:
+    held: list[Route] = []
+    item.route("**/rate_reading.css", lambda route: held.append(route))
+    item.reload()
+    expect(item.locator("head link[href*=rate_reading]")).to_have_count(1)
+    expect(item.locator(".keys-note")).to_have_count(0)
+    held[0].continue_()
+    expect(item.locator(".keys-note")).to_be_visible()
