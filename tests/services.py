@@ -204,6 +204,7 @@ def running_webkit() -> "Iterator[webdriver.WebKitGTK]":
             service = Service(str(driver), env=environment)
             with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # Selenium's, of itself
                 session = webdriver.WebKitGTK(options=options, service=service)
+            session.set_page_load_timeout(20)  # else it may wait for five minutes for a page that is there
             try:
                 yield session
             finally:
