@@ -1,10 +1,11 @@
 """Corrected texts, chosen options, magnitudes and counts of facts, as rows that their analyses read."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
 from annotation.export.rows import FINISHED, KIND_NAMES, Workers, assignment_chunks, shown_seconds_of
+from annotation.models import Assignment
 from annotation.queries import answers_on
 from annotation.worker_names import NameWorker, hashed_name
 from campaigns.contracts.response import Subject
@@ -149,49 +150,73 @@ def _answered(
     order = {criterion.pk: place for place, criterion in enumerate(criteria)}
     with DiskSet() as seen:
         for assignments in assignment_chunks(campaign, states, workers=workers):
-            items = _items_of({each.hit_id for each in assignments})
             shown = shown_seconds_of(assignments) if has_seconds else {}
-            given = answers_on(order, assignments).filter(value__isnull=False)
-            columns = read_columns(given.order_by(), "assignment", "item", "turn", "criterion", "value")
-            rows = [
-                (pk, items[item], turn, order[criterion], item, value)
-                for pk, item, turn, criterion, value in zip(*columns, strict=True)
-            ]
-            rows.sort(key=lambda row: (row[0], row[1].position, row[2], row[3]))
             known = {each.pk: (names(each.worker), each.hit.number, each.worker_id) for each in assignments}
+            rows = _rows(assignments, order)
             for first in range(0, len(rows), _ANSWERS_AT_ONCE):
-                ids, of_items, turns, places, pks, values = zip(*rows[first : first + _ANSWERS_AT_ONCE], strict=True)
-                may_be_again = [
-                    item.kind == Kind.ORDINARY and not (turn and campaign.is_live)
-                    for item, turn in zip(of_items, turns, strict=True)
-                ]
-                answers = compress(zip(ids, of_items, places, turns, strict=True), may_be_again)
-                texts = [f"{known[pk][2]} {item.output} {place} {turn}" for pk, item, place, turn in answers]
-                is_new = iter(seen.add_all(texts))
-                kinds = [
-                    KIND_NAMES[Kind.REPEAT if may_be and not next(is_new) else item.kind]
-                    for may_be, item in zip(may_be_again, of_items, strict=True)
-                ]
-                positions, sources = [item.position for item in of_items], [item.source for item in of_items]
-                if any(turns):
-                    chats = zip(ids, positions, strict=True) if campaign.is_live else zip(sources, strict=True)
-                    sources = [
-                        ".".join(map(str, (*chat, turn))) if turn else source
-                        for chat, turn, source in zip(chats, turns, sources, strict=True)
-                    ]
+                ids, items, turns, places, pks, values = zip(*rows[first : first + _ANSWERS_AT_ONCE], strict=True)
+                kinds = _kinds(campaign, seen, [known[pk][2] for pk in ids], items, turns, places)
                 yield _Answered(
                     [
                         *([known[pk][0] for pk in ids], ids, [known[pk][1] for pk in ids]),
-                        *(positions, sources, [item.system for item in of_items], kinds),
+                        *([item.position for item in items], _sources(campaign, ids, items, turns)),
+                        *([item.system for item in items], kinds),
                     ],
                     [criteria[place] for place in places],
                     list(values),
-                    list(of_items),
+                    list(items),
                     [
                         shown[pk].get(key) if has_seconds and item.page is None else None
-                        for pk, key, item in zip(ids, pks, of_items, strict=True)
+                        for pk, key, item in zip(ids, pks, items, strict=True)
                     ],
                 )
+
+
+def _rows(assignments: Sequence[Assignment], order: Mapping[int, int]) -> list[tuple[int, _Item, int, int, int, Any]]:
+    """Return the answers of assignments to criteria, whose places `order` has, by assignment, position, turn and place.
+
+    Each with its assignment, item, turn, place, the item's id, and value.
+    """
+    items = _items_of({each.hit_id for each in assignments})
+    given = answers_on(order, assignments).filter(value__isnull=False)
+    columns = read_columns(given.order_by(), "assignment", "item", "turn", "criterion", "value")
+    rows = [
+        (pk, items[item], turn, order[criterion], item, value)
+        for pk, item, turn, criterion, value in zip(*columns, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (row[0], row[1].position, row[2], row[3]))
+
+
+def _kinds(
+    campaign: Campaign,
+    seen: DiskSet,
+    workers: Sequence[int],
+    items: Sequence[_Item],
+    turns: Sequence[int],
+    places: Sequence[int],
+) -> list[str]:
+    """Return the kind of each answer: a repeat if its worker's, on this output, has been seen before."""
+    may_be_again = [
+        item.kind == Kind.ORDINARY and not (turn and campaign.is_live) for item, turn in zip(items, turns, strict=True)
+    ]
+    answers = compress(zip(workers, items, places, turns, strict=True), may_be_again)
+    is_new = iter(seen.add_all([f"{worker} {item.output} {place} {turn}" for worker, item, place, turn in answers]))
+    return [
+        KIND_NAMES[Kind.REPEAT if may_be and not next(is_new) else item.kind]
+        for may_be, item in zip(may_be_again, items, strict=True)
+    ]
+
+
+def _sources(campaign: Campaign, ids: Sequence[int], items: Sequence[_Item], turns: Sequence[int]) -> list[str]:
+    """Return the source of each answer, by assignment, item and turn."""
+    sources = [item.source for item in items]
+    if not any(turns):
+        return sources
+    chats = zip(ids, (item.position for item in items), strict=True) if campaign.is_live else zip(sources, strict=True)
+    return [
+        ".".join(map(str, (*chat, turn))) if turn else source
+        for chat, turn, source in zip(chats, turns, sources, strict=True)
+    ]
 
 
 def _items_of(hits: set[int]) -> dict[int, _Item]:
