@@ -93,6 +93,6 @@ def counted_outputs(data: Responses, score: Floats, is_counted: Mask) -> OutputS
 
     `score`: float64, (n,); `is_counted`: bool, (n_workers,). None where sources are not known.
     """
-    averaged, is_left = average_repeats(data, score, data.twins())
+    averaged, is_left = average_repeats(data, score, data.twins)
     rows = is_counted[data.worker] & is_left
     return OutputScores.of(data.take(rows), averaged[rows])

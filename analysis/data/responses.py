@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,8 +135,9 @@ class Responses:
         rows = self.take(is_once).with_used_labels()
         return replace(rows, assignment=np.unique(rows.assignment, return_inverse=True)[1])
 
+    @cached_property
     def twins(self) -> NDArray[np.int64]:
-        """Return for each answer to a degraded item or a repeat the row of its twin, (n,); −1 for others.
+        """For each answer to a degraded item or a repeat the row of its twin, (n,); −1 for others.
 
         That is the first answer to an ordinary item of the same assignment, source and system, on the same criterion
         (METHOD §1, quality-control items).

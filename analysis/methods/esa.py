@@ -90,7 +90,7 @@ class Esa(ResponseMethod[EsaData]):
         self, data: EsaData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
     ) -> Result:
         """Return verdicts on raters, mean scores, and the differences of systems."""
-        everything, twin = data.scores, data.scores.twins()
+        everything, twin = data.scores, data.scores.twins
         judged = self.judge(data, settings)
         is_counted = judged.is_counted[everything.worker]
         averaged, is_left = average_repeats(everything, everything.score, twin)

@@ -105,7 +105,7 @@ class Ordinal(ResponseMethod[Responses]):
         """Return verdicts on workers; means, medians, how often each level was given, and rank tests."""
         levels, names = _levels(data, settings)
         score = _reversed(data, settings, levels)
-        twin = data.twins()
+        twin = data.twins
         judged = self.judge(data, settings)
         is_counted = judged.is_counted[data.worker]
         averaged, is_left = average_repeats(data, score, twin)
@@ -273,7 +273,7 @@ def _system_scores(found: _Counted, settings: AnalysisSettings) -> SystemScores:
     groups = with_several(data.groups, settings.workers_planned)
     weight = weights_in(data.attributes, settings)
     means = means_over_criteria(found.score, found.system, data.criterion, shape, groups, weight)
-    of = {name: each.mean for name, each in zip(data.criteria, means.of, strict=True)}
+    of = dict(zip(data.criteria, means.mean, strict=True))
     n_of = np.bincount(found.system, minlength=len(found.systems))
     return SystemScores.of(found.systems, means.overall, n_of, of)
 

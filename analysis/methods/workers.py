@@ -102,7 +102,7 @@ def judge_rows(data: Responses, score: Floats, settings: AnalysisSettings) -> Ju
 
     `score`: float64, (n,), higher where an item is better, NaN where its criterion is not tested.
     """
-    ratings, twin, every = data.as_ratings(score), data.twins(), np.array([True])
+    ratings, twin, every = data.as_ratings(score), data.twins, np.array([True])
     found = run_worker_test(ratings, ratings.scores, twin, preset=settings.preset, alpha=settings.alpha, criteria=every)
     return judge_workers(data.workers, found.p_value, found.n_compared, settings)
 

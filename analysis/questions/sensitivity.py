@@ -1,6 +1,6 @@
 """Sensitivity: does the ranking survive another α, the loss of a worker, other settings, short texts (METHOD §6)?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -58,21 +58,26 @@ class Sensitivity(Question[SurvivingRanking]):
         return [survival_section(answer), *alpha_section(answer), *worker_section(answer), *of_lengths]
 
 
-def _survival(asked: Asked, others: Sequence[Result]) -> tuple[Survival, Floats]:
-    """Return what becomes of the ranking in other analyses, and their scores, (n_others, n_systems)."""
-    scores = np.array([asked.scores_in(other) for other in others]).reshape(len(others), len(asked.order))
+def _survival(asked: Asked, others: Iterable[Result]) -> tuple[Survival, Floats]:
+    """Return what becomes of the ranking in other analyses, and their scores, (n_others, n_systems).
+
+    Nothing else is kept of an analysis when the next one is made.
+    """
+    called, otherwise, found_scores = _called(asked.result), set(), []
+    is_compared = asked.result.recommended is None  # else pairs are not compared again, which takes too long
+    for other in others:
+        found_scores.append(asked.scores_in(other))
+        if is_compared:
+            otherwise |= {frozenset(pair) for pair in called ^ _called(other)}
+    scores = np.array(found_scores).reshape(-1, len(asked.order))
     found = compare_rankings(asked.result.sign * asked.scores_in(asked.result), asked.result.sign * scores)
-    n_otherwise: int | None = None
-    if asked.result.recommended is None:  # else pairs are not compared again, which takes too long
-        called = _called(asked.result)
-        n_otherwise = len({frozenset(pair) for other in others for pair in called ^ _called(other)})
     survival = Survival(
         n=found.n,
         n_same_order=found.n_same_order,
         n_same_best=found.n_same_best,
         largest_change=or_none(found.largest_change),
         system=asked.order[found.system] if found.system >= 0 else None,
-        n_called_otherwise=n_otherwise,
+        n_called_otherwise=len(otherwise) if is_compared else None,
     )
     return survival, scores
 
@@ -100,10 +105,10 @@ def _by_alpha(asked: Asked) -> SurvivalByAlpha:
 
 def _without_worker(asked: Asked) -> SurvivalWithoutWorker:
     """Return what leaving out one worker does: each who counts, or of many responses those with the most."""
-    others = asked.method.rank_without_each(asked.data, asked.settings)
+    others: Iterable[Result] | None = asked.method.rank_without_each(asked.data, asked.settings)
     if others is None:
         left_out = asked.workers[: asked.n_times] if len(asked.workers) > 1 else []
-        others = [asked.without([worker]) for worker in left_out]
+        others = (asked.without([worker]) for worker in left_out)
     survival, scores = _survival(asked, others)
     is_known = ~np.isnan(scores)
     low, high = (
@@ -113,7 +118,7 @@ def _without_worker(asked: Asked) -> SurvivalWithoutWorker:
     change = np.where(is_known, np.abs(scores - asked.scores_in(asked.result)), 0.0)
     return SurvivalWithoutWorker(
         **asdict(survival),
-        n_workers=len(others),
+        n_workers=len(scores),
         n_counting=len(asked.workers),
         low=to_json(low),
         high=to_json(high),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from analysis.stats.codes import dense_ranks
 from analysis.stats.pairs import Pairs, compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
+
+_MOSTLY_EMPTY = 8
+"""So many sums of clusters and systems for each value are few that are not 0: a sparse matrix takes less, then."""
 
 
 @dataclass(frozen=True)
@@ -156,14 +160,21 @@ def clustered_means(
 
 @dataclass(frozen=True)
 class CriteriaMeans:
-    """Means of systems over criteria: `overall`, and `of` each criterion, in the order of their codes.
+    """Means of systems over criteria: `overall`, and on each criterion, in the order of their codes.
 
-    `has_all`: bool, (n_systems,); the others have no overall mean.
+    `mean`: float64, (n_criteria, n_systems), NaN where there is none; `of`: the same with intervals and pairs, which
+    are computed when they are first read. `has_all`: bool, (n_systems,); the others have no overall mean.
     """
 
     overall: ClusteredMeans
-    of: Sequence[ClusteredMeans]
+    mean: Floats
     has_all: Mask
+    compute: Callable[[int], ClusteredMeans]
+
+    @cached_property
+    def of(self) -> list[ClusteredMeans]:
+        """The means of each criterion."""
+        return [self.compute(code) for code in range(len(self.mean))]
 
 
 def means_over_criteria(
@@ -190,24 +201,21 @@ def means_over_criteria(
     A value has the influence w (y − m), m being the system's mean on its criterion and w its share of the overall one.
     """
     n_systems, n_criteria = shape
-    of = [
-        clustered_means(
-            *(values[rows], system[rows], n_systems),
-            None if weight is None else shares_of(weight[rows], system[rows]),
-            {name: codes[rows] for name, codes in clusters.items()},
-        )
-        for rows in (criterion == code for code in range(n_criteria))
-    ]
-    cell = system * n_criteria + criterion
+    cell = criterion * n_systems + system
     n_of = np.bincount(cell, minlength=n_systems * n_criteria)
-    with np.errstate(invalid="ignore"):
-        centre = (np.bincount(cell, weights=values, minlength=n_of.size) / n_of)[cell]
-    has_all = np.all(n_of.reshape(-1, n_criteria) > 0, axis=1)
-    share = 1 / (n_of[cell] * n_criteria)
-    if weight is not None:
-        share = shares_of(weight, cell) / n_criteria
-        centre = np.bincount(cell, weights=share * n_criteria * values, minlength=n_of.size)[cell]
-    return CriteriaMeans(clustered_means(values, system, n_systems, share, clusters, centre, has_all), of, has_all)
+    share = 1 / n_of[cell] if weight is None else shares_of(weight, cell)
+    mean = np.bincount(cell, weights=share * values, minlength=n_of.size).astype(np.float64)
+    centre = mean[cell]
+    mean[n_of == 0] = np.nan
+    has_all = np.all(n_of.reshape(n_criteria, n_systems) > 0, axis=0)
+
+    def of_one(code: int) -> ClusteredMeans:
+        rows = criterion == code
+        groups = {name: codes[rows] for name, codes in clusters.items()}
+        return clustered_means(values[rows], system[rows], n_systems, share[rows], groups)
+
+    overall = clustered_means(values, system, n_systems, share / n_criteria, clusters, centre, has_all)
+    return CriteriaMeans(overall, mean.reshape(n_criteria, n_systems), has_all, of_one)
 
 
 def clustered_ratios(
@@ -275,9 +283,18 @@ def crossed_groupings(groups: Sequence[Codes]) -> list[tuple[Codes, int]]:
 
 
 def _clustered(influence: Floats, system: Codes, n_systems: int, code: Codes, n: int) -> Floats:
-    sums = np.bincount(code * n_systems + system, weights=influence, minlength=n * n_systems).reshape(n, n_systems)
-    correction = n / (n - 1) if n > 1 else np.nan
-    found: Floats = np.multiply(correction, sums.T @ sums, dtype=np.float64)
+    correction, shape = n / (n - 1) if n > 1 else np.nan, (n, n_systems)
+    squares: Floats
+    if n * n_systems > _MOSTLY_EMPTY * influence.size:
+        from scipy.sparse import csr_array
+
+        sparse = csr_array((influence, (code, system)), shape=shape)
+        squares = (sparse.T @ sparse).toarray()
+    else:
+        cells = np.bincount(code * n_systems + system, weights=influence, minlength=n * n_systems)
+        sums = cells.reshape(shape).astype(np.float64, copy=False)
+        squares = sums.T @ sums
+    found: Floats = correction * squares
     return found
 
 
