@@ -27,6 +27,7 @@ from analysis.results.findings import find_systems
 from analysis.results.replication import RunAgreement, compare_runs
 from analysis.results.result import PaperSentences, Result
 from analysis.results.sections import Section
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.contracts.method import CampaignMethod
 from campaigns.contracts.protocol import DEFAULT_METHOD
@@ -171,6 +172,13 @@ class ResponseMethod(CampaignMethod, ABC, Generic[Data]):
 
     def correlate_halves(self, data: Data, settings: AnalysisSettings, rng: np.random.Generator) -> Floats | None:
         """Return r between the scores of systems by random halves of the workers; None where this takes analyses."""
+        return None
+
+    def values_by_worker(self, data: Data, settings: AnalysisSettings) -> ValuesByWorker | None:
+        """Return what the values add up to that each worker gave, whatever is said of workers.
+
+        None where scores of systems by some of the workers take an analysis, as they are no means of values.
+        """
         return None
 
     def sources_of(self, data: Data) -> tuple[list[str], Codes] | None:

@@ -34,6 +34,7 @@ from analysis.methods.workers import JudgedWorkers, judge_workers, judgements_of
 from analysis.results.result import Result
 from analysis.results.sections import Section
 from analysis.stats.labels import count_answers
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Floats, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, means_over_criteria, shares_of
 from analysis.stats.shares import binomial_p, exact_interval, mcnemar_test
@@ -144,6 +145,18 @@ class Choice(ResponseMethod[ChoiceData]):
     def answered_by(self, data: ChoiceData) -> AnsweredBy:
         """Return who gave each answer."""
         return AnsweredBy(data.rows.workers, data.rows.worker, data.rows.attributes)
+
+    def values_by_worker(self, data: ChoiceData, settings: AnalysisSettings) -> ValuesByWorker | None:
+        """Return which ordinary answers are good, on criteria where that is known."""
+        data = data.of_workers(self.judge(data, settings).is_counted)
+        rows, parts = data.ordinary, _parts(data, settings)
+        value = _values(rows, parts)
+        used = ~np.isnan(value)
+        if not used.any():
+            return None
+        criteria, place = np.unique(rows.criterion[used], return_inverse=True)
+        worker, system = rows.worker[used], rows.system[used]
+        return ValuesByWorker.of(rows.workers, rows.systems, value[used], worker, system, place, criteria.size)
 
     def outputs(self, data: ChoiceData, settings: AnalysisSettings) -> OutputScores | None:
         """Return 1 for good answers and 0 for others; None where it is not known which are good."""

@@ -23,6 +23,7 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report
 from analysis.stats.codes import dense_ranks
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
 from campaigns.design.composition import Kind
@@ -123,6 +124,16 @@ class Magnitude(ResponseMethod[Responses]):
         log = np.where(_is_negative(data, settings)[data.criterion], -log, log)
         is_once = data.kind != Kind.REPEAT
         return judge_by_scores(data.take(is_once), log[is_once], settings)
+
+    def values_by_worker(self, data: Responses, settings: AnalysisSettings) -> ValuesByWorker:
+        """Return the logs that count."""
+        is_ratio = settings.options.get("scale", RATIO) == RATIO
+        log, used, _ = _scores(data, settings, self.judge(data, settings))
+        rows = data.take(used)
+        found = ValuesByWorker.of(
+            *(data.workers, data.systems, log[used], rows.worker, rows.system, rows.criterion, len(data.criteria))
+        )
+        return replace(found, back=np.exp) if is_ratio else found
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
         """Return the logs, of negative criteria with their sign changed."""

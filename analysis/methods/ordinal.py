@@ -30,6 +30,7 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table
 from analysis.results.stored import Report
 from analysis.results.words import CORRECTED
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
 from analysis.stats.scores import MOST_LEVELS
@@ -149,6 +150,23 @@ class Ordinal(ResponseMethod[Responses]):
         """Return the verdicts on workers: whether they give degraded items lower levels."""
         score = _reversed(data, settings, _levels(data, settings)[0])
         return judge_by_scores(data, score, settings)
+
+    def values_by_worker(self, data: Responses, settings: AnalysisSettings) -> ValuesByWorker:
+        """Return the levels, repeats averaged into their twins, as of the scores."""
+        score = _reversed(data, settings, _levels(data, settings)[0])
+        averaged, is_left = average_repeats(data, score, data.twins)
+        (system, systems), rows = _with_outputs(data), data.take(is_left)
+        return ValuesByWorker.of(
+            *(
+                data.workers,
+                systems,
+                averaged[is_left],
+                rows.worker,
+                system[is_left],
+                rows.criterion,
+                len(data.criteria),
+            )
+        )
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
         """Return the levels, of negative criteria reversed."""

@@ -25,6 +25,7 @@ from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_i
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report, in_order
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.rankings import friedman_test, share_beaten
 from analysis.stats.ratings import Codes, Floats, or_nan, or_none
 from analysis.stats.segment_means import clustered_means, shares_of
@@ -105,6 +106,12 @@ class Ranking(ResponseMethod[RankingData]):
         found = clustered_means(value, data.system, n, share, _groups(data, settings))
         criteria = {name or self.noun: each for name, each in _by_criterion(value, data)}
         return SystemScores.of(data.systems, found, np.bincount(data.system, minlength=n), criteria)
+
+    def values_by_worker(self, data: RankingData, settings: AnalysisSettings) -> ValuesByWorker:
+        """Return what each worker's ordinary rankings say of systems."""
+        data = data.take(data.kind == Kind.ORDINARY)
+        worker = data.worker[data.judgement]
+        return ValuesByWorker.of(data.workers, data.systems, self.value(data), worker, data.system)
 
     def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements that count imply."""

@@ -22,6 +22,7 @@ from analysis.metrics.loading import SegmentScores
 from analysis.results.answers import Answer, Refusal, read_answer
 from analysis.results.result import Result
 from analysis.results.sections import Section
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Floats, or_nan
 from campaigns.contracts.result_pages import OWN_PAGE
 from evalsite.lib.plugins import listed, load
@@ -85,6 +86,10 @@ class Asked:
         rows = [row for row in self.result.workers if row.is_counted]
         return [row.worker for row in sorted(rows, key=lambda row: -row.n_ratings)]
 
+    @cached_property
+    def _values(self) -> ValuesByWorker | None:
+        return None if self.settings.weights else self.method.values_by_worker(self.data, self.settings)
+
     @property
     def not_counting(self) -> list[str]:
         """The workers who do not count, apart from those excluded by hand."""
@@ -110,6 +115,8 @@ class Asked:
 
         `parts`: whether each worker counts, 0 or 1, (n_parts, n_workers).
         """
+        if (known := self._values) is not None:
+            return known.scores(workers, parts, self.order)
         others = set(self.workers) - set(workers)
         left_out = [others | {name for name, is_in in zip(workers, part, strict=True) if not is_in} for part in parts]
         scores = [self.scores_in(self.without(names)) for names in left_out]

@@ -1,6 +1,6 @@
 """Which workers rated: system scores of resampled workers, and of pools of workers such as crowd and experts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +62,48 @@ def sum_by_worker(values: Floats, system: Codes, worker: Codes, *, n_systems: in
         counts[:, k] = np.bincount(cell[rated], minlength=sums.shape[0])
     shape = (n_workers, n_systems, n_columns)
     return WorkerSums(sums.reshape(shape), counts.reshape(shape))
+
+
+@dataclass(frozen=True)
+class ValuesByWorker:
+    """What the values of workers add up to, on each criterion, with the names of workers and systems.
+
+    The score of a system is the mean over criteria of the mean of its values, and then what `back` makes of it; of none
+    on a criterion it has no score.
+    """
+
+    workers: Sequence[str]
+    systems: Sequence[str]
+    sums: WorkerSums
+    back: Callable[[Floats], Floats] = np.asarray
+
+    @classmethod
+    def of(
+        cls,
+        workers: Sequence[str],
+        systems: Sequence[str],
+        values: Floats,
+        worker: Codes,
+        system: Codes,
+        criterion: Codes | None = None,
+        n_criteria: int = 1,
+    ) -> "ValuesByWorker":
+        """Return the sums of values, (n,), each of a worker, a system and a criterion."""
+        column = system * n_criteria + (0 if criterion is None else criterion)
+        shape = len(workers), len(systems), n_criteria
+        found = sum_by_worker(values[:, None], column, worker, n_systems=shape[1] * shape[2], n_workers=shape[0])
+        return cls(workers, systems, WorkerSums(found.sums.reshape(shape), found.counts.reshape(shape)))
+
+    def scores(self, workers: Sequence[str], parts: Floats, systems: Sequence[str]) -> Floats:
+        """Return the scores of `systems` by parts of some workers, (n_parts, n_systems).
+
+        `parts`: how often each worker counts, (n_parts, n_workers).
+        """
+        of_worker, of_system = (
+            {name: code for code, name in enumerate(names)} for names in (self.workers, self.systems)
+        )
+        sums = self.sums.of(np.array([of_worker[name] for name in workers], np.int64))
+        return self.back(sums.scores(parts).mean(axis=2)[:, [of_system[name] for name in systems]])
 
 
 def resample_workers(found: WorkerSums, rng: np.random.Generator, n_samples: int = N_RESAMPLES) -> Floats:

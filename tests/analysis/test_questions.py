@@ -31,7 +31,7 @@ from analysis.web.services.runs import change_run
 from campaigns.design.worker_test import NO_TEST
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
-from tests.analysis.test_stored_order import simulated
+from tests.analysis.test_stored_order import responses_of, simulated
 from tests.results import analyse_fully, sections_of
 
 KINDS = [method.slug for method in list_response_methods()]
@@ -364,3 +364,13 @@ def test_a_question_of_one_file_is_on_its_page_and_in_every_export(
         assert json.loads(archive.read("report.json"))["questions"]["lead"] == run.report["questions"]["lead"]
     workbook = owner_client.get(reverse("analysis:run_file", args=[run.pk, "tables.xlsx"])).getvalue()
     assert "Lead" in openpyxl.load_workbook(io.BytesIO(workbook)).sheetnames
+
+
+@pytest.mark.parametrize("kind", [slug for slug in SIMULATED if slug != "edits"])
+def test_scores_by_some_workers_are_those_of_an_analysis_without_the_others(kind):
+    method, (data, settings) = get_method(kind), responses_of(kind)
+    asked = Asked(method, data, settings, method.analyse(data, settings))
+    parts = np.random.default_rng(1).integers(0, 2, (6, len(asked.workers)))
+    left_out = [[name for name, is_in in zip(asked.workers, part, strict=True) if not is_in] for part in parts]
+    again = [asked.scores_in(asked.without(names)) for names in left_out]
+    np.testing.assert_allclose(asked.scores_of(asked.workers, parts), again, atol=1e-12)

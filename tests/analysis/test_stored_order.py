@@ -120,6 +120,11 @@ def simulated(slug: str, folder: Path) -> dict[str, Any]:
     """Return the report of a small campaign of a method, as its plan simulates it."""
     if slug == "edits":
         return analysed(edits_in(folder / "edits.csv"), "post-edit")
+    return analyse_fully(get_method(slug), *responses_of(slug))
+
+
+def responses_of(slug: str) -> tuple[Any, AnalysisSettings]:
+    """Return the responses of a small campaign of a method, as its plan simulates it, and the settings."""
     planned = PLANNED[slug](FIRST.get(slug, 8), 5, 4)
     design = replace(DESIGN, worker_test="none")
     model = planned.model_for(design, None, None)
@@ -130,8 +135,7 @@ def simulated(slug: str, folder: Path) -> dict[str, Any]:
         assert isinstance(planned, SimulatedMethod)
         data = planned.simulate(design, model, rng)
     criteria = (RatedCriterion("quality"),)
-    settings = AnalysisSettings("plan", criteria, design.worker_test, 0.05, method=slug)
-    return analyse_fully(get_method(slug), data, settings)
+    return data, AnalysisSettings("plan", criteria, design.worker_test, 0.05, method=slug)
 
 
 def metrics_of(path: Path, ratings: Path) -> SegmentScores:
