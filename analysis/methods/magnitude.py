@@ -130,9 +130,8 @@ class Magnitude(ResponseMethod[Responses]):
         is_ratio = settings.options.get("scale", RATIO) == RATIO
         log, used, _ = _scores(data, settings, self.judge(data, settings))
         rows = data.take(used)
-        found = ValuesByWorker.of(
-            *(data.workers, data.systems, log[used], rows.worker, rows.system, rows.criterion, len(data.criteria))
-        )
+        columns = log[used], rows.worker, rows.system, rows.criterion
+        found = ValuesByWorker.of(data.workers, data.systems, *columns, n_criteria=len(data.criteria))
         return replace(found, back=np.exp) if is_ratio else found
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:

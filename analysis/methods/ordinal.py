@@ -156,17 +156,8 @@ class Ordinal(ResponseMethod[Responses]):
         score = _reversed(data, settings, _levels(data, settings)[0])
         averaged, is_left = average_repeats(data, score, data.twins)
         (system, systems), rows = _with_outputs(data), data.take(is_left)
-        return ValuesByWorker.of(
-            *(
-                data.workers,
-                systems,
-                averaged[is_left],
-                rows.worker,
-                system[is_left],
-                rows.criterion,
-                len(data.criteria),
-            )
-        )
+        columns = averaged[is_left], rows.worker, system[is_left], rows.criterion
+        return ValuesByWorker.of(data.workers, systems, *columns, n_criteria=len(data.criteria))
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
         """Return the levels, of negative criteria reversed."""

@@ -97,13 +97,22 @@ class ValuesByWorker:
     def scores(self, workers: Sequence[str], parts: Floats, systems: Sequence[str]) -> Floats:
         """Return the scores of `systems` by parts of some workers, (n_parts, n_systems).
 
-        `parts`: how often each worker counts, (n_parts, n_workers).
+        `parts`: how often each worker counts, (n_parts, n_workers); one without values adds nothing.
+
+        Examples
+        --------
+        >>> of_ann = np.array([1.0, 0]), np.array([0, 0]), np.array([0, 1])
+        >>> found = ValuesByWorker.of(["ann"], ["a", "b"], *of_ann)
+        >>> found.scores(["ann", "bob"], np.array([[1.0, 1], [0, 1]]), ["b", "a"]).tolist()
+        [[0.0, 1.0], [nan, nan]]
         """
         of_worker, of_system = (
             {name: code for code, name in enumerate(names)} for names in (self.workers, self.systems)
         )
-        sums = self.sums.of(np.array([of_worker[name] for name in workers], np.int64))
-        return self.back(sums.scores(parts).mean(axis=2)[:, [of_system[name] for name in systems]])
+        has_values = [name in of_worker for name in workers]
+        sums = self.sums.of(np.array([of_worker[name] for name in workers if name in of_worker], np.int64))
+        means = sums.scores(parts[:, has_values]).mean(axis=2)
+        return self.back(means[:, [of_system[name] for name in systems]])
 
 
 def resample_workers(found: WorkerSums, rng: np.random.Generator, n_samples: int = N_RESAMPLES) -> Floats:
