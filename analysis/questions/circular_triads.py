@@ -12,12 +12,13 @@ from analysis.questions import Asked, Question
 from analysis.results.sections import Cell, Column, Output, Section, Table, in_percent
 from analysis.stats.circular_triads import Triads, count_triads, share_by_chance
 from analysis.stats.codes import dense_ranks
-from analysis.stats.ratings import Codes, or_none
+from analysis.stats.ratings import Codes, Mask, or_none
 from evalsite.lib.words import counted
 
 SEED = 1940
 _MOST_DRAWN = 2_000_000  # pairs in all draws together
 _FEWEST_DRAWS, _MOST_DRAWS = 5, 200
+_MANY_GROUPS = 1000  # so many that some of them say what all do
 _PAGE, _TITLE = "reliability", "Do preferences contradict each other?"
 _ALL = "all"
 _WHO = {"source": "a worker, on one source", "worker": "a worker, over all sources", _ALL: "all workers, by majority"}
@@ -151,13 +152,23 @@ def _on_level(
     group, n_groups = dense_ranks(group[kept], n_groups)
     worker_of = np.zeros(n_groups, np.int64)
     worker_of[group] = pairs.worker
-    arrays = pairs.first, pairs.second, pairs.outcome, group, n_groups
-    triads = count_triads(*arrays)
+    triads = count_triads(pairs.first, pairs.second, pairs.outcome, group, n_groups)
     counts, by_chance = _count(triads), None
     if counts.n_decided:
+        rows = _some_groups(group, n_groups, rng)
+        some, group = pairs.take(rows), group[rows]
         n_draws = int(np.clip(_MOST_DRAWN // group.size, _FEWEST_DRAWS, _MOST_DRAWS))
-        by_chance = or_none(share_by_chance(*arrays, judgement=pairs.judgement, n_draws=n_draws, rng=rng))
+        drawn = some.first, some.second, some.outcome, group, n_groups
+        by_chance = or_none(share_by_chance(*drawn, judgement=some.judgement, n_draws=n_draws, rng=rng))
     return triads, worker_of, TriadsOnLevel(**asdict(counts), by_chance=by_chance)
+
+
+def _some_groups(group: Codes, n_groups: int, rng: np.random.Generator) -> Mask:
+    """Return which pairs are drawn from, (n_pairs,): those of some groups, of many with more than can be drawn."""
+    n_drawn = _MOST_DRAWN // _FEWEST_DRAWS * n_groups // group.size
+    if n_drawn >= n_groups or n_groups <= _MANY_GROUPS:
+        return np.ones(group.size, bool)
+    return np.isin(group, rng.permutation(n_groups)[: max(n_drawn, 1)])
 
 
 def _rows_of(worker: Codes, rows: Codes) -> list[Codes]:

@@ -15,8 +15,10 @@ from analysis.data.compared import ComparedPairs
 from analysis.methods import ResponsesFile, get_method
 from analysis.methods.settings import AnalysisSettings, from_protocol
 from analysis.metrics.loading import load_segment_scores
+from analysis.questions import circular_triads
 from analysis.results.anonymity import anonymise, anonymous_report, workers_of
 from analysis.results.sections import Section
+from analysis.stats.circular_triads import share_by_chance
 from analysis.stats.davidson import Outcome
 from tests.analysis.test_stored_order import simulated
 from tests.results import analyse_fully, sections_of
@@ -175,6 +177,26 @@ def test_a_ranking_is_not_circular_but_rankings_of_several_sources_are(tmp_path:
     assert 0.01 < on["worker"]["by_chance"] < 0.15  # 1/18
     shown = section_of(report, "reliability", "circular_triads")
     assert shown.finding.startswith("A ranking is never circular in itself, but several together can be.")
+
+
+def test_of_very_many_rankings_chance_is_drawn_of_some_and_all_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n_workers, rng, drawn = 200, np.random.default_rng(2), []
+    orders = {(f"w{k}", f"q{n}"): "".join(rng.permutation([*"xyz"])) for k in range(n_workers) for n in range(3)}
+    path = write(tmp_path / "ranks.csv", "worker,source,system,rank", rankings(orders))
+    monkeypatch.setattr(circular_triads, "_MANY_GROUPS", 100)
+    monkeypatch.setattr(circular_triads, "_MOST_DRAWN", 5 * 9 * n_workers // 2)
+
+    def share(*args: Any, **named: Any) -> float:
+        drawn.append(args[0].size)
+        return share_by_chance(*args, **named)
+
+    monkeypatch.setattr(circular_triads, "share_by_chance", share)
+    on = analysed(path, "ranking")["questions"]["circular_triads"]["on"]["worker"]
+    assert 9 * n_workers * 0.4 < drawn[0] < 9 * n_workers * 0.6
+    assert (on["n_compared"], on["n_decided"]) == (n_workers, n_workers)
+    assert 0.02 < on["by_chance"] < 0.1  # 1/18
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "choice", "spans"])
