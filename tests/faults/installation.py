@@ -155,7 +155,8 @@ class Installation:
     def start(self, database_url: str) -> None:
         """Start two web servers, two workers and a scheduler on a database."""
         inherited = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
-        environment = inherited | TIMING
+        # On a busy machine a worker may not come to renew a lease of two seconds, and three losses end a job.
+        environment = inherited | TIMING | {"JOBS_LEASE_S": "8"}
         environment |= {"DJANGO_SETTINGS_MODULE": "evalsite.settings", "EVALSITE_DATA": str(self._folder)}
         environment |= {"DATABASE_URL": database_url, "REDIS_URL": self._redis.url, "LOG_LEVEL": "INFO"}
 
