@@ -88,6 +88,7 @@ class Asked:
 
     @cached_property
     def _values(self) -> ValuesByWorker | None:
+        # Weighted means are left to the analysis.
         return None if self.settings.weights else self.method.values_by_worker(self.data, self.settings)
 
     @property

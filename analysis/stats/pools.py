@@ -88,7 +88,15 @@ class ValuesByWorker:
         criterion: Codes | None = None,
         n_criteria: int = 1,
     ) -> "ValuesByWorker":
-        """Return the sums of values, (n,), each of a worker, a system and a criterion."""
+        """Return the sums of values.
+
+        Parameters
+        ----------
+        values : float64, (n,)
+            In the unit of the scores before `back`; NaN is left out.
+        worker, system, criterion : int, (n,)
+            Codes of `workers`, of `systems` and of 0 … n_criteria − 1; all of one criterion by default.
+        """
         column = system * n_criteria + (0 if criterion is None else criterion)
         shape = len(workers), len(systems), n_criteria
         found = sum_by_worker(values[:, None], column, worker, n_systems=shape[1] * shape[2], n_workers=shape[0])
@@ -109,9 +117,8 @@ class ValuesByWorker:
         of_worker, of_system = (
             {name: code for code, name in enumerate(names)} for names in (self.workers, self.systems)
         )
-        has_values = [name in of_worker for name in workers]
-        sums = self.sums.of(np.array([of_worker[name] for name in workers if name in of_worker], np.int64))
-        means = sums.scores(parts[:, has_values]).mean(axis=2)
+        codes = np.array([of_worker.get(name, -1) for name in workers], np.int64)
+        means = self.sums.of(codes[codes >= 0]).scores(parts[:, codes >= 0]).mean(axis=2)
         return self.back(means[:, [of_system[name] for name in systems]])
 
 
