@@ -51,7 +51,7 @@ def run_analysis(ctx: JobContext, run: str) -> None:
     )
     if campaign := found.ratings_file.campaign:
         with suppress(DomainError):  # settings that cannot be, set since: the page says so
-            list_live_workers(campaign, judging_settings_of(campaign), timezone.now())
+            list_live_workers(campaign, judging_settings_of(campaign), timezone.now(), found)
 
 
 @job_handler(ANALYSE, "Collect a campaign’s ratings")

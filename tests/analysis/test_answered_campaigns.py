@@ -5,18 +5,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from analysis.models import AnalysisRun
 from analysis.web.queries.campaigns import judging_settings_of
-from analysis.web.queries.workers_now import kept_file, list_live_workers
+from analysis.web.queries.workers_now import LiveWorker, kept_file, list_live_workers
 from annotation.export.tables import TABLES
-from annotation.models import Response
+from annotation.models import Response, Worker
 from annotation.simulation.running import make_crowd, open_site, run_crowd
 from annotation.worker_names import hashed_name
 from campaigns.design.composition import Layout
+from campaigns.design.worker_test import NO_TEST
 from campaigns.models import Campaign, HitItem
 from evalsite.accounts.models import User
 from evalsite.lib.media import get_media
@@ -93,6 +96,29 @@ def within_of(run: AnalysisRun) -> dict[str, int]:
 
 def order_of(run: AnalysisRun) -> list[str]:
     return [row["system"] for row in run.report["summary"]["systems"]]
+
+
+def listed_anew(campaign: Campaign, run: AnalysisRun | None = None) -> tuple[list[LiveWorker], bool]:
+    """Return the list of workers of whom nothing is kept, and whether answers were read, not scores alone."""
+    get_media().write(kept_file(campaign.public_id), b"{}")
+    with CaptureQueriesContext(connection) as queries:
+        listed = list_live_workers(campaign, judging_settings_of(campaign), timezone.now(), run)
+    return listed, any('"annotation_response"."value"' in query["sql"] for query in queries)
+
+
+def test_a_worker_test_is_not_repeated_for_the_list_of_workers(owner: User) -> None:
+    campaign = rated(owner, "post-edit", n_hits=15, careless=0.34)
+    run = analysed(campaign)
+    computed, has_read = listed_anew(campaign)
+    assert has_read
+    assert listed_anew(campaign, run) == (computed, False)
+    of_fewer, by_another = (AnalysisRun.objects.select_related("ratings_file").get(pk=run.pk) for _ in range(2))
+    of_fewer.ratings_file.n_assignments = 14  # a HIT has ended since
+    by_another.settings["worker_test"]["preset"] = NO_TEST
+    for other in (of_fewer, by_another):
+        assert listed_anew(campaign, other) == (computed, True)
+    Worker.objects.filter(key=Worker.objects.earliest("pk").key).update(key="erased")
+    assert listed_anew(campaign, run)[1], "somebody is called otherwise by now"
 
 
 def test_corrected_texts(owner: User, owner_client: Client, django_assert_num_queries, tmp_path: Path) -> None:

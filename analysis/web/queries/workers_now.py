@@ -15,14 +15,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db.models import Count, Max, Q, TextChoices
 
 from analysis.methods import ResponsesFile, get_method
-from analysis.methods.settings import AnalysisSettings
+from analysis.methods.settings import AnalysisSettings, from_json
 from analysis.methods.workers import judge_workers
+from analysis.models import AnalysisRun
 from analysis.results.anonymity import anonymise
 from analysis.stats.conduct import compare_references, describe_conduct
 from analysis.stats.quality import Verdict, run_worker_test
@@ -85,6 +87,8 @@ class Conducted:
 
 # By a worker's id: their finished assignments, and what these say.
 _Known = dict[int, tuple[list[int], Conducted]]
+# By a worker's id: p of the worker test, and how many items were compared.
+_Tested = Mapping[int, tuple[float | None, int]]
 UNTRIED = Conducted(Verdict.UNTESTED.name.lower(), None, 0, 0, None, None, 0, None, None, None)
 TRUSTED = replace(UNTRIED, verdict=Verdict.TRUSTED.name.lower())
 
@@ -122,20 +126,24 @@ def find_workers(workers: Iterable[LiveWorker], *, state: str, search: str, with
     )
 
 
-def list_live_workers(campaign: Campaign, settings: AnalysisSettings, now: datetime) -> list[LiveWorker]:
+def list_live_workers(
+    campaign: Campaign, settings: AnalysisSettings, now: datetime, run: AnalysisRun | None = None
+) -> list[LiveWorker]:
     """Return everyone who began a HIT of the campaign, by name, judged as the campaign's results judge them.
 
     What the responses of a worker say is kept until the worker finishes another HIT: finished assignments never change.
     Seven queries of a study, a few more of other methods; two if no HIT has ended since. `settings`: those of the
-    campaign's results (`campaign_queries.judging_settings_of`). Raises DomainError if the method cannot judge by these,
-    or by what was answered: the results say the same.
+    campaign's results (`campaign_queries.judging_settings_of`). `run`: one whose results are there; where they are of
+    all that is finished, its worker test is not repeated. Raises DomainError if the method cannot judge by these, or by
+    what was answered: the results say the same.
     """
     workers = _workers_of(campaign, now)
     known = _read_kept(campaign, settings)
     stale = [pk for pk, worker in workers.items() if worker.finished and known.get(pk, ([],))[0] != worker.finished]
     if stale:
         is_study = get_method(settings.method).is_study
-        found = _conduct_of(campaign, settings, stale) if is_study else _judge(campaign, settings, stale)
+        tested = _tested_by(run, settings, workers) if run else None
+        found = _conduct_of(campaign, settings, stale) if is_study else _judge(campaign, settings, stale, tested)
         known |= {pk: (workers[pk].finished, found.get(pk, UNTRIED)) for pk in stale}
         _keep(campaign, settings, known)
     for pk, worker in workers.items():
@@ -218,21 +226,45 @@ def _is_fine(settings: AnalysisSettings) -> bool:
     return all(high - low >= _MANY_POINTS for low, high in settings.scales)
 
 
-def _judge(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, Conducted]:
+def _judge(
+    campaign: Campaign, settings: AnalysisSettings, workers: list[int], tested: _Tested | None
+) -> dict[int, Conducted]:
     """Return what these workers' finished HITs say of each, by the campaign's method; verdicts are given later.
 
-    Who has nothing to compare is untested beside others who were tested, and trusted where nobody was.
+    `tested`: what the worker test says of everybody, if that is known. Who has nothing to compare is untested beside
+    others who were tested, and trusted where nobody was.
     """
     scores = study_settings_of(campaign) if has_scores(campaign) else None
     found = _conduct_of(campaign, scores, workers) if scores else {}
-    p_of = {} if settings.preset == NO_TEST else _tested(campaign, settings, workers)
+    if tested is None:
+        tested = {} if settings.preset == NO_TEST else _tested(campaign, settings, workers)
     return {
         pk: replace(found.get(pk, UNTRIED), p=p, n_compared=n, verdict=UNTRIED.verdict)
-        for pk, (p, n) in ((pk, p_of.get(pk, (None, 0))) for pk in workers)
+        for pk, (p, n) in ((pk, tested.get(pk, (None, 0))) for pk in workers)
     }
 
 
-def _tested(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> dict[int, tuple[float | None, int]]:
+def _tested_by(run: AnalysisRun, settings: AnalysisSettings, workers: Mapping[int, LiveWorker]) -> _Tested | None:
+    """Return p of the worker test and what was compared, by worker, as a run's results have them.
+
+    None if they are not of everything that is finished, or somebody is called otherwise by now.
+    """
+    finished = {pk: worker for pk, worker in workers.items() if worker.finished}
+    names = {worker.name for worker in finished.values()}
+    rows = {row.worker: (row.p, row.n_compared) for row in run.result.workers}
+    n_assignments = sum(len(worker.finished) for worker in finished.values())
+    is_of_all = n_assignments == run.ratings_file.n_assignments and len(names) == len(finished) == len(rows)
+    if not is_of_all or names != rows.keys() or _what_tests(from_json(run.settings)) != _what_tests(settings):
+        return None
+    return {pk: rows[worker.name] for pk, worker in finished.items()}
+
+
+def _what_tests(settings: AnalysisSettings) -> tuple[Any, ...]:
+    """Return what p of the worker test depends on."""
+    return settings.method, settings.preset, settings.criteria, settings.scale, settings.options
+
+
+def _tested(campaign: Campaign, settings: AnalysisSettings, workers: list[int]) -> _Tested:
     """Return p of the worker test and what was compared, by worker, of those whose answers the method reads."""
     method = get_method(settings.method)
     with tempfile.NamedTemporaryFile(prefix="workers-") as copy:
