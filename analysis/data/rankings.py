@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
 from analysis.data.responses import Part, fingerprint, rows_of
 from analysis.stats.codes import dense_ranks
+from analysis.stats.rankings import share_beaten
 from analysis.stats.ratings import Codes, Floats, Mask
 from campaigns.design.composition import Kind
 from evalsite.lib.tables import CellProblems, Table, TableError, TextColumn, preview, read_columns
@@ -67,6 +68,11 @@ class RankingData:
     fingerprint: str = ""
     warnings: list[ResponsesWarning] = field(default_factory=list)
     attributes: Mapping[str, TextColumn] = field(default_factory=dict)
+
+    @cached_property
+    def beaten(self) -> Floats:
+        """The share of the others of its ranking that each system beats, (n_rows,)."""
+        return share_beaten(self.judgement, self.rank)
 
     def take(self, judgements: Mask) -> "RankingData":
         """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
@@ -197,7 +203,7 @@ def _refuse_choices(
             np.flatnonzero(~is_shown & ~is_empty),
             called[name],
             "not_shown",
-            partial(_not_shown, column, [[labels[code] for code in row if code >= 0] for row in shown]),
+            partial(_not_shown, column, shown, labels),
         )
     problems.add(
         np.flatnonzero((best == worst) & (best >= 0)),
@@ -245,8 +251,9 @@ def _read(
     return called, table, problems
 
 
-def _not_shown(column: TextColumn, shown: Sequence[Sequence[str]], row: int, other: int | None) -> str:
-    return f"“{shorten(_label(column, row))}” was not shown. The systems of this row are {listing(shown[row])}."
+def _not_shown(column: TextColumn, shown: Codes, labels: Sequence[str], row: int, other: int | None) -> str:
+    there = listing([labels[code] for code in shown[row] if code >= 0])
+    return f"“{shorten(_label(column, row))}” was not shown. The systems of this row are {there}."
 
 
 def _label(column: TextColumn, row: int) -> str:

@@ -26,8 +26,8 @@ from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report, in_order
 from analysis.stats.pools import ValuesByWorker
-from analysis.stats.rankings import friedman_test, share_beaten
-from analysis.stats.ratings import Codes, Floats, or_nan, or_none
+from analysis.stats.rankings import friedman_test
+from analysis.stats.ratings import Codes, Floats, Mask, or_nan, or_none
 from analysis.stats.segment_means import clustered_means, shares_of
 from campaigns.design.composition import Kind
 from evalsite.lib.words import counted
@@ -53,7 +53,7 @@ class Ranking(ResponseMethod[RankingData]):
 
     def value(self, data: RankingData) -> Floats:
         """Return what each row counts, (n_rows,)."""
-        return share_beaten(data.judgement, data.rank)
+        return data.beaten
 
     def analyse(
         self, data: RankingData, settings: AnalysisSettings, on_progress: Progress = unwatched, *, brief: bool = False
@@ -63,9 +63,9 @@ class Ranking(ResponseMethod[RankingData]):
         Of ordinary pages alone, and of the workers who rank degraded outputs low.
         """
         everyone, judged = data, self.judge(data, settings)
-        data = _that_count(data, judged)
-        value, groups = self.value(data), _groups(data, settings)
-        scores = self._scores(data, settings)
+        data, value = self._that_count(data, judged)
+        groups = _groups(data, settings)
+        scores = self._scores(data, value, settings)
         pairs = pairs_of_rankings(data, keeps_ties=self.keeps_ties)
         arrays = pairs.first, pairs.second, pairs.outcome
         strengths = estimate_strengths(Votes.of(data.systems, *arrays, {"worker": pairs.worker}))
@@ -95,12 +95,17 @@ class Ranking(ResponseMethod[RankingData]):
 
     def rank(self, data: RankingData, settings: AnalysisSettings) -> Result:
         """Return the ranking and its pairs, without strengths and Friedman's test."""
-        scores = self._scores(_that_count(data, self.judge(data, settings)), settings)
+        scores = self._scores(*self._that_count(data, self.judge(data, settings)), settings)
         return Analysed(replace(settings, groups=()), scores).result()
 
-    def _scores(self, data: RankingData, settings: AnalysisSettings) -> SystemScores:
+    def _that_count(self, data: RankingData, judged: JudgedWorkers) -> tuple[RankingData, Floats]:
+        """Return what workers who count say on ordinary pages, and its values."""
+        is_counted = _is_counted(data, judged)
+        return data.take(is_counted), self.value(data)[is_counted[data.judgement]]
+
+    def _scores(self, data: RankingData, value: Floats, settings: AnalysisSettings) -> SystemScores:
         """Return the mean scores of systems in what counts."""
-        n, value = len(data.systems), self.value(data)
+        n = len(data.systems)
         weight = weights_in(data.attributes, settings)
         share = None if weight is None else shares_of(weight, data.system)
         found = clustered_means(value, data.system, n, share, _groups(data, settings))
@@ -115,7 +120,8 @@ class Ranking(ResponseMethod[RankingData]):
 
     def comparisons(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements that count imply."""
-        return pairs_of_rankings(_that_count(data, self.judge(data, settings)), keeps_ties=self.keeps_ties)
+        is_counted = _is_counted(data, self.judge(data, settings))
+        return pairs_of_rankings(data.take(is_counted), keeps_ties=self.keeps_ties)
 
     def judgements(self, data: RankingData, settings: AnalysisSettings) -> ComparedPairs:
         """Return the pairs that judgements of workers who count imply, on ordinary pages and on repeats."""
@@ -153,9 +159,9 @@ class Ranking(ResponseMethod[RankingData]):
         return f"{workers_in_words(result)} {given}".strip()
 
 
-def _that_count(data: RankingData, judged: JudgedWorkers) -> RankingData:
-    """Return what workers who count say on ordinary pages."""
-    return data.take(judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY))
+def _is_counted(data: RankingData, judged: JudgedWorkers) -> Mask:
+    """Return which rankings are of workers who count, on ordinary pages, (n_judgements,)."""
+    return judged.is_counted[data.worker] & (data.kind == Kind.ORDINARY)
 
 
 def _groups(data: RankingData, settings: AnalysisSettings) -> dict[str, Codes]:
