@@ -112,10 +112,13 @@ def test_a_worker_test_is_not_repeated_for_the_list_of_workers(owner: User) -> N
     computed, has_read = listed_anew(campaign)
     assert has_read
     assert listed_anew(campaign, run) == (computed, False)
-    of_fewer, by_another = (AnalysisRun.objects.select_related("ratings_file").get(pk=run.pk) for _ in range(2))
-    of_fewer.ratings_file.n_assignments = 14  # a HIT has ended since
+    of_fewer, of_before, by_another = (
+        AnalysisRun.objects.select_related("ratings_file").get(pk=run.pk) for _ in range(3)
+    )
+    of_fewer.report["worker_table"][0]["n_assignments"] -= 1  # a HIT has ended since
+    of_before.ratings_file.uploaded_at = campaign.launched_at  # as many, but others: one was rejected, one has ended
     by_another.settings["worker_test"]["preset"] = NO_TEST
-    for other in (of_fewer, by_another):
+    for other in (of_fewer, of_before, by_another):
         assert listed_anew(campaign, other) == (computed, True)
     Worker.objects.filter(key=Worker.objects.earliest("pk").key).update(key="erased")
     assert listed_anew(campaign, run)[1], "somebody is called otherwise by now"

@@ -141,9 +141,10 @@ def list_live_workers(
     known = _read_kept(campaign, settings)
     stale = [pk for pk, worker in workers.items() if worker.finished and known.get(pk, ([],))[0] != worker.finished]
     if stale:
-        is_study = get_method(settings.method).is_study
-        tested = _tested_by(run, settings, workers) if run else None
-        found = _conduct_of(campaign, settings, stale) if is_study else _judge(campaign, settings, stale, tested)
+        if get_method(settings.method).is_study:
+            found = _conduct_of(campaign, settings, stale)
+        else:
+            found = _judge(campaign, settings, stale, _tested_by(run, settings, workers) if run else None)
         known |= {pk: (workers[pk].finished, found.get(pk, UNTRIED)) for pk in stale}
         _keep(campaign, settings, known)
     for pk, worker in workers.items():
@@ -247,16 +248,18 @@ def _judge(
 def _tested_by(run: AnalysisRun, settings: AnalysisSettings, workers: Mapping[int, LiveWorker]) -> _Tested | None:
     """Return p of the worker test and what was compared, by worker, as a run's results have them.
 
-    None if they are not of everything that is finished, or somebody is called otherwise by now.
+    None if they are not of just what is finished, test otherwise, or somebody is called otherwise by now. One query.
     """
     finished = {pk: worker for pk, worker in workers.items() if worker.finished}
-    names = {worker.name for worker in finished.values()}
-    rows = {row.worker: (row.p, row.n_compared) for row in run.result.workers}
-    n_assignments = sum(len(worker.finished) for worker in finished.values())
-    is_of_all = n_assignments == run.ratings_file.n_assignments and len(names) == len(finished) == len(rows)
-    if not is_of_all or names != rows.keys() or _what_tests(from_json(run.settings)) != _what_tests(settings):
+    counts = {worker.name: len(worker.finished) for worker in finished.values()}
+    rows = {row.worker: row for row in run.result.workers}
+    is_same = len(counts) == len(finished) and counts == {name: row.n_assignments for name, row in rows.items()}
+    if not is_same or _what_tests(from_json(run.settings)) != _what_tests(settings):
         return None
-    return {pk: rows[worker.name] for pk, worker in finished.items()}
+    file = run.ratings_file
+    if Assignment.objects.filter(campaign=file.campaign_id, ended_at__gt=file.uploaded_at).exists():
+        return None
+    return {pk: (row.p, row.n_compared) for pk, row in ((pk, rows[each.name]) for pk, each in finished.items())}
 
 
 def _what_tests(settings: AnalysisSettings) -> tuple[Any, ...]:
