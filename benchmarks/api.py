@@ -75,7 +75,7 @@ def fill(campaign: Any, n_ratings: int, outputs_of_page: int = 1, n_workers: int
             for k, output in enumerate(outputs)
         )  # fmt: skip
     done: dict[str, Any] = {"n_rated": N_ITEMS, "n_items": N_ITEMS, "state": Assignment.State.FINISHED}
-    times = {"started_at": now, "ended_at": now + timedelta(hours=1), "leased_until": now}
+    times = {"started_at": now - timedelta(hours=1), "ended_at": now, "leased_until": now}
     Assignment.objects.bulk_create(
         (
             Assignment(campaign=campaign, hit=hit, worker=workers[(h * N_WORKERS + k) % n_workers], **done, **times)
