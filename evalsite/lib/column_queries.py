@@ -1,8 +1,10 @@
-"""Querysets read as columns, of which Django converts each value once, however many rows have it."""
+"""Querysets read as columns: as lists, of which Django converts each value once, or as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from django.db import connections, models
 
 from evalsite.lib.tables.blocks import spread
@@ -30,11 +32,10 @@ def read_columns(queryset: "models.QuerySet[Any]", *names: str) -> list[Sequence
 
     Values that are equal in the database are one object: do not change it.
     """
-    query, database = queryset.values_list(*names).query, connections[queryset.db]
-    compiler = query.get_compiler(using=queryset.db)
+    compiler, database = _compiler(queryset, names), connections[queryset.db]
     columns: list[Any] = [[] for _ in names]
-    for rows in compiler.execute_sql(chunked_fetch=True, chunk_size=_ROWS_AT_ONCE):
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+    for chunk in _chunks(compiler):
+        for column, cells in zip(columns, chunk, strict=True):
             column += cells
     for place, (converters, expression) in compiler.get_converters(
         [each for each, *_ in compiler.select or []]
@@ -47,3 +48,25 @@ def read_columns(queryset: "models.QuerySet[Any]", *names: str) -> list[Sequence
 
         columns[place] = spread(columns[place], converted)
     return columns
+
+
+def read_arrays(queryset: "models.QuerySet[Any]", kinds: Mapping[str, npt.DTypeLike]) -> list[npt.NDArray[Any]]:
+    """Return the columns of these names as arrays of these kinds, (n,) each. One query.
+
+    They hold what the database gives, which Django does not convert: numbers, or times as `UtcText`.
+    """
+    parts: list[list[npt.NDArray[Any]]] = [[np.empty(0, kind)] for kind in kinds.values()]
+    for chunk in _chunks(_compiler(queryset, tuple(kinds))):
+        for column, cells, kind in zip(parts, chunk, kinds.values(), strict=True):
+            column.append(np.array(cells, kind))
+    return [np.concatenate(column) for column in parts]
+
+
+def _compiler(queryset: "models.QuerySet[Any]", names: Sequence[str]) -> Any:
+    return queryset.values_list(*names).query.get_compiler(using=queryset.db)
+
+
+def _chunks(compiler: Any) -> Iterator[Iterator[tuple[Any, ...]]]:
+    """Yield the columns of some rows at a time."""
+    for rows in compiler.execute_sql(chunked_fetch=True, chunk_size=_ROWS_AT_ONCE):
+        yield zip(*rows, strict=True)

@@ -10,10 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.stats.ratings import match_twins
 from analysis.web.navigation import result_url
 from analysis.web.queries.campaigns import settings_of
-from analysis.web.queries.finished_work import read_ratings
 from analysis.web.queries.workers_now import LiveWorker, Suspicion, kept_file, list_live_workers
 from analysis.web.records import AnalysisRecords
 from analysis.web.services.campaigns import analyse_campaign
@@ -81,20 +79,6 @@ def test_p_and_verdict_are_those_of_the_final_report(owner: User, test: str) -> 
         assert (worker.conduct.verdict, worker.conduct.n_compared) == (row["verdict"], row["n_compared"])
         assert len(worker.finished) == row["n_assignments"]
     assert {row["verdict"] for row in report["worker_table"]} == {"passed", "failed"}
-
-
-def test_ratings_come_in_order_with_their_twins(owner: User) -> None:
-    campaign = rated_campaign(owner, workers_per_hit=2, n_hits=3)
-    found = read_ratings(campaign, list(Assignment.objects.values_list("worker_id", flat=True)))
-    ratings = found.ratings
-    assert ratings.scores.shape == (3 * 2 * 10, 4)
-    assert not np.isnan(ratings.scores).any()
-    assert (np.diff(ratings.worker) >= 0).all() and (np.diff(ratings.assignment) >= 0).all()
-    twins = HitItem.objects.filter(hit__number=1, twin_position__isnull=False).values_list("position", "twin_position")
-    twin = match_twins(ratings)
-    first = np.flatnonzero(ratings.assignment == 0)
-    assert {(row - first[0] + 1, twin[row] - first[0] + 1) for row in first if twin[row] >= 0} == set(twins)
-    assert found.seconds.min() >= 4.9 and found.seconds.max() <= 30.1
 
 
 def test_only_finished_hits_count(owner: User) -> None:

@@ -42,12 +42,14 @@ from campaigns.design.composition import KINDS, Kind
 from campaigns.formats import get_format
 from campaigns.methods import whole_before_replies
 from campaigns.models import Campaign, HitItem, Source
+from evalsite.lib.column_queries import UtcText, read_arrays
 from evalsite.lib.tables.blocks import Block
 
 Ints = NDArray[np.int64]
+Times = NDArray[np.datetime64]
 # A longer list of workers is not worth sending to the database.
 _MOST_NAMED = 500
-_MS_PER_S = 1000
+_TIME, _SECOND = np.dtype("datetime64[us]"), np.timedelta64(1, "s")
 _By = TopicChange.By
 _KIND_NAMES = list(KINDS)
 _NONE = -1  # of a tutorial item, whose ratings are left out, and whose time is not that of the item after it
@@ -96,22 +98,21 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
     scores = rated.filter(criterion__in=bounds, score__isnull=False)
     if campaign.n_tutorial:  # else there is nothing to leave out
         scores = scores.exclude(item__kind=Kind.TUTORIAL)
-    started = finished.order_by("worker", "pk").values_list("pk", "worker_id", "started_at").iterator()
-    assignments = _columns(((pk, worker, _ms(at.timestamp())) for pk, worker, at in started), 3)
-    of_item = ("pk", "kind", Coalesce("output__system_id", _NONE), Coalesce("output__source_id", _NONE))
-    items = _columns(in_hits.values_list(*of_item).iterator(), 4)
-    cell = ("assignment_id", "item_id", "criterion_id")
+    started = finished.order_by("worker", "pk").annotate(at=UtcText("started_at"))
+    assignments = read_arrays(started, dict.fromkeys(("pk", "worker_id"), np.int64) | {"at": _TIME})
+    of_outputs = {key: Coalesce(f"output__{key}", _NONE) for key in ("system_id", "source_id")}
+    items = read_arrays(in_hits.annotate(**of_outputs), dict.fromkeys(("pk", "kind", *of_outputs), np.int64))
+    cell = dict.fromkeys(("assignment_id", "item_id", "criterion_id"), np.int64)
     if any(criterion.scope == Scope.TURN for criterion in of_study):  # several scores of one chat
-        given: Any = scores.values_list(*cell).annotate(mean=Avg("score")).iterator()
+        scores = scores.values(*cell).annotate(mean=Avg("score"))
+        scored = read_arrays(scores, cell | {"mean": np.float64})
     else:
-        given = scores.values_list(*cell, "score").iterator()
-    scored = _columns(given, 4, np.float64)  # ids up to 2⁵³ stay exact
-    scored[:3] = [column.astype(np.int64) for column in scored[:3]]
+        scored = read_arrays(scores, cell | {"score": np.float64})
     of_items = (criterion for criterion in criteria if criterion.scope != Scope.TURN)
     always = next((criterion.pk for criterion in of_items if criterion.is_always_answered), None)
     saved = rated.filter(criterion=always) if always else rated.distinct()
-    times = saved.values_list("assignment_id", "item_id", "rated_at").iterator()
-    timed = _columns(((assignment, item, _ms(at.timestamp())) for assignment, item, at in times), 3)
+    saved = saved.annotate(at=UtcText("rated_at"))
+    timed = read_arrays(saved, dict.fromkeys(("assignment_id", "item_id"), np.int64) | {"at": _TIME})
 
     # Rows come in the order of these keys: worker, assignment, position.
     scored_key, timed_key = _keys(scored, assignments, items), _keys(timed, assignments, items)
@@ -139,8 +140,8 @@ def read_ratings(campaign: Campaign, workers: Collection[int] | None = None) -> 
         n_systems=int(system.max(initial=-1)) + 1,
     )
     in_order = np.argsort(timed_key)
-    timed_key, at_ms = timed_key[in_order], timed[2][in_order].astype(np.float64)
-    took = _seconds(at_ms, timed_key // max(items[0].size, 1), assignments[2])
+    timed_key = timed_key[in_order]
+    took = _seconds(timed[2][in_order], timed_key // max(items[0].size, 1), assignments[2])
     return FinishedRatings(
         worker_ids.tolist(),
         system_ids.tolist(),
@@ -176,16 +177,6 @@ def write_responses(
     return len(assignments)
 
 
-def _ms(seconds: float) -> int:
-    return round(seconds * _MS_PER_S)
-
-
-def _columns(rows: Iterable[tuple[float, ...]], n_columns: int, kind: type[np.number] = np.int64) -> list[Any]:
-    """Return the columns of rows of numbers."""
-    table = np.fromiter(rows, np.dtype((kind, n_columns)))
-    return list(np.ascontiguousarray(table.T))
-
-
 def _codes(keys: Ints) -> tuple[Ints, Ints]:
     """Return the keys there are, sorted, and the place of each among them; of none, -1."""
     known, codes = np.unique(keys, return_inverse=True)
@@ -207,12 +198,13 @@ def _keys(rows: list[Any], assignments: list[Ints], items: list[Ints]) -> Ints:
     return _places(assignments[0], rows[0]) * items[0].size + _places(items[0], rows[1])
 
 
-def _seconds(at_ms: Floats, assignment: Ints, started_ms: Ints) -> Floats:
+def _seconds(at: Times, assignment: Ints, started: Times) -> Floats:
     """Return how long after the row before it, or the start of its assignment, each row was rated."""
-    before = np.concatenate([[np.nan], at_ms[:-1]])
+    before = np.roll(at, 1)
     is_first = np.diff(assignment, prepend=-1) != 0
-    before[is_first] = started_ms[assignment[is_first]]
-    return (at_ms - before) / _MS_PER_S
+    before[is_first] = started[assignment[is_first]]
+    seconds: Floats = (at - before) / _SECOND
+    return seconds
 
 
 def read_dialogues(campaign: Campaign, assignments: Collection[str]) -> LoadedDialogues:
