@@ -1,6 +1,7 @@
 """Labels to codes that do not depend on the order of the rows."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,14 @@ def sorted_codes(column: TextColumn) -> tuple[NDArray[np.int32], list[str]]:
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
     return rank[column.codes], [column.labels[code] for code in order]
+
+
+def used_codes(codes: Int, labels: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
+    """Return the codes, (n_rows,), into the labels that some row has, and these labels in their order."""
+    occurs = np.zeros(len(labels), bool)
+    occurs[codes] = True
+    place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return place[codes], list(compress(labels, occurs))
 
 
 def combined(parts: Sequence[tuple[Int, int]]) -> tuple[NDArray[np.int64], int]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analysis.data.choices import GUESSED, Choices
-from analysis.data.coding import combined, sorted_codes
+from analysis.data.coding import combined, sorted_codes, used_codes
 from analysis.data.finding import DOCUMENT, ITEM, NAMES, SEGMENT, Names, require_columns
 from analysis.data.notices import ResponsesWarning, said_of
 from analysis.data.reading import read_found
@@ -194,7 +194,7 @@ def _responses(
     return Responses(
         **columns,
         kind=kind[used],
-        assignment=dense_ranks(*combined(of_worker))[0],  # a worker's own, whatever its label
+        assignment=dense_ranks(*combined(of_worker))[0].astype(np.int32),  # a worker's own, whatever its label
         numbers={name: values[used] for name, values in numbers.items()},
         text=rows_of(text, used),
         attributes=rows_of({name: table.text[name] for name in groups}, used),
@@ -231,10 +231,9 @@ def _of_outputs(columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
 def _coded(columns: Mapping[str, TextColumn], name: str, used: Mask, default: str) -> tuple[Codes, list[str]]:
     """Return codes and labels of the rows that are used; one code, `default`, where there is no such column."""
     if name not in columns:
-        return np.zeros(int(used.sum()), np.int64), [default]
+        return np.zeros(np.count_nonzero(used), np.int32), [default]
     codes, labels = sorted_codes(columns[name])
-    there, dense = np.unique(codes[used], return_inverse=True)
-    return dense.astype(np.int64), [labels[code] for code in there]
+    return used_codes(codes[used], labels)
 
 
 def _numbers(wanted: Answer, column: TextColumn, called: str, problems: CellProblems) -> Floats:

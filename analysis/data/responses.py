@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.data.coding import combined
+from analysis.data.coding import combined, used_codes
 from analysis.data.notices import ResponsesWarning
 from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats, Mask, Ratings
@@ -62,7 +62,7 @@ class Responses:
     text: Mapping[str, TextColumn] = field(default_factory=dict)
     attributes: Mapping[str, TextColumn] = field(default_factory=dict)
     documents: list[str] = field(default_factory=lambda: [""])
-    document: Codes = field(default_factory=lambda: np.empty(0, np.int64))
+    document: Codes = field(default_factory=lambda: np.empty(0, np.int32))
     warnings: list[ResponsesWarning] = field(default_factory=list)
     fingerprint: str = ""
     has_chats: bool = False
@@ -70,7 +70,7 @@ class Responses:
 
     def __post_init__(self) -> None:
         if not self.document.size:  # not known: all are of one
-            object.__setattr__(self, "document", np.zeros(self.system.size, np.int64))
+            object.__setattr__(self, "document", np.zeros(self.system.size, np.int32))
 
     @property
     def n(self) -> int:
@@ -83,9 +83,9 @@ class Responses:
         return self.numbers["score"]
 
     @property
-    def segment(self) -> Codes:
+    def segment(self) -> NDArray[np.int64]:
         """A code of each answer's source in its document, (n,): sources of different documents may share a name."""
-        return self.document * len(self.sources) + self.source
+        return self.document.astype(np.int64) * len(self.sources) + self.source
 
     @property
     def judgement(self) -> NDArray[np.int64]:
@@ -123,8 +123,7 @@ class Responses:
         """Return the same answers without workers, systems, sources and criteria that none of them has."""
         changed: dict[str, Any] = {}
         for name, names in LABELS.items():
-            there, changed[name] = np.unique(getattr(self, name), return_inverse=True)
-            changed[names] = [getattr(self, names)[code] for code in there]
+            changed[name], changed[names] = used_codes(getattr(self, name), getattr(self, names))
         return replace(self, **changed)
 
     def without_repeats(self) -> "Responses":
@@ -133,7 +132,8 @@ class Responses:
         if is_once.all():
             return self
         rows = self.take(is_once).with_used_labels()
-        return replace(rows, assignment=np.unique(rows.assignment, return_inverse=True)[1])
+        there = int(rows.assignment.max(initial=-1)) + 1
+        return replace(rows, assignment=dense_ranks(rows.assignment, there)[0].astype(np.int32))
 
     @cached_property
     def twins(self) -> NDArray[np.int64]:

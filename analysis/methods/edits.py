@@ -21,6 +21,7 @@ from analysis.metrics.tokens import TOKENS, tokenise
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Codes, Floats, Mask, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_ratios
 from campaigns.design.composition import Kind
@@ -115,6 +116,13 @@ class PostEdits(ResponseMethod[Responses]):
         changed = np.array([(edit_distance(output, edited), len(edited)) for output, edited in keys], np.float64)
         n_changed, n_characters = changed.reshape(-1, 2)[of_row].T
         return _judge(data, n_changed, n_characters, settings)
+
+    def values_by_worker(self, data: Responses, settings: AnalysisSettings) -> ValuesByWorker:
+        """Return the totals of which HTER is the ratio."""
+        rows = data.take(data.kind == Kind.ORDINARY)
+        edits = measure_edits(rows)
+        of = 100 * edits.n_edits, edits.n_words
+        return ValuesByWorker.of_ratios(data.workers, data.systems, *of, rows.worker, rows.system)
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
         """Return HTER of each output, with its sign changed."""

@@ -20,6 +20,7 @@ from analysis.methods.workers import JudgedWorkers, judge_rows, judgements_of, w
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report
+from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import ClusteredMeans, clustered_means, clustered_ratios
 from campaigns.design.composition import Kind
@@ -97,6 +98,11 @@ class FactCount(ResponseMethod[Responses]):
         """Return the verdicts on workers: whether they find fewer correct facts in degraded items."""
         data = data.without_repeats()
         return judge_rows(data, data.numbers["correct"], settings)
+
+    def values_by_worker(self, data: Responses, settings: AnalysisSettings) -> ValuesByWorker:
+        """Return the totals of which F is the ratio."""
+        rows = data.take((data.kind == Kind.ORDINARY) & ~_is_impossible(data))
+        return ValuesByWorker.of_ratios(data.workers, data.systems, *_sums(rows)[F], rows.worker, rows.system)
 
     def outputs(self, data: Responses, settings: AnalysisSettings) -> OutputScores | None:
         """Return F of each output."""

@@ -69,7 +69,7 @@ class ValuesByWorker:
     """What the values of workers add up to, on each criterion, with the names of workers and systems.
 
     The score of a system is the mean over criteria of the mean of its values, and then what `back` makes of it; of none
-    on a criterion it has no score.
+    on a criterion it has no score. Of ratios it is the sum of numerators over that of denominators: these are `counts`.
     """
 
     workers: Sequence[str]
@@ -101,6 +101,21 @@ class ValuesByWorker:
         shape = len(workers), len(systems), n_criteria
         found = sum_by_worker(values[:, None], column, worker, n_systems=shape[1] * shape[2], n_workers=shape[0])
         return cls(workers, systems, WorkerSums(found.sums.reshape(shape), found.counts.reshape(shape)))
+
+    @classmethod
+    def of_ratios(
+        cls,
+        workers: Sequence[str],
+        systems: Sequence[str],
+        numerator: Floats,
+        denominator: Floats,
+        worker: Codes,
+        system: Codes,
+    ) -> "ValuesByWorker":
+        """Return the sums of numerators and denominators, float64, (n,), where scores are ratios of totals."""
+        both = np.stack([numerator, denominator], axis=1)
+        found = sum_by_worker(both, system, worker, n_systems=len(systems), n_workers=len(workers)).sums
+        return cls(workers, systems, WorkerSums(found[:, :, :1], found[:, :, 1:]))
 
     def scores(self, workers: Sequence[str], parts: Floats, systems: Sequence[str]) -> Floats:
         """Return the scores of `systems` by parts of some workers, (n_parts, n_systems).

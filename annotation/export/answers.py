@@ -21,7 +21,7 @@ ANSWER_COLUMNS = (*_BEGINNING, "criterion", "answer", "correct", "seconds")
 MAGNITUDE_COLUMNS = (*_BEGINNING, "criterion", "value", "reference")
 COUNTS = ("present", "correct", "missing")
 COUNT_COLUMNS = (*_BEGINNING, *COUNTS)
-_ANSWERS_AT_ONCE = 100
+_ANSWERS_AT_ONCE = 400  # few, as texts may be long
 
 
 class _Item(NamedTuple):
@@ -49,10 +49,12 @@ class _Answered(NamedTuple):
 
     def block(self, *, has_seconds: bool = False) -> Block:
         """Return the rows of answers of which their kind says something, with it at their end."""
-        answers = zip(self.criteria, self.values, self.items, strict=True)
+        says = {each: (each.response_kind.cells, each.settings) for each in set(self.criteria)}
         cells = [
-            each.response_kind.cells(value, each.settings, Subject((item.text,), item.fields))
-            for each, value, item in answers
+            cells_of(value, settings, Subject((item.text,), item.fields))
+            for (cells_of, settings), value, item in zip(
+                map(says.__getitem__, self.criteria), self.values, self.items, strict=True
+            )
         ]
         is_row, asked = [each is not None for each in cells], [each.name for each in self.criteria]
         columns = [*self.beginning, asked, *([self.seconds] if has_seconds else [])]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,6 +20,7 @@ _PLAIN = re.compile(r"[+-]?\d{1,10}([.,]\d{1,6})?", re.ASCII)
 _THOUSANDS = re.compile(r",\d{3}$", re.ASCII)
 
 
+@lru_cache(256)
 def _read(text: str) -> Decimal:
     """Return a number in digits, with a decimal point or comma; raise ValueError.
 

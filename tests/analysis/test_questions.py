@@ -31,7 +31,7 @@ from analysis.web.services.runs import change_run
 from campaigns.design.worker_test import NO_TEST
 from evalsite.accounts.models import User
 from tests.analysis.conftest import finish
-from tests.analysis.test_stored_order import responses_of, simulated
+from tests.analysis.test_stored_order import edits_in, responses_of, simulated
 from tests.results import analyse_fully, sections_of
 
 KINDS = [method.slug for method in list_response_methods()]
@@ -366,9 +366,14 @@ def test_a_question_of_one_file_is_on_its_page_and_in_every_export(
     assert "Lead" in openpyxl.load_workbook(io.BytesIO(workbook)).sheetnames
 
 
-@pytest.mark.parametrize("kind", ["ordinal", "magnitude", "choice", "ranking", "best_worst"])
-def test_scores_by_some_workers_are_those_of_an_analysis_without_the_others(kind):
-    method, (data, settings) = get_method(kind), responses_of(kind)
+@pytest.mark.parametrize("kind", ["ordinal", "magnitude", "choice", "ranking", "best_worst", "fact_count", "edits"])
+def test_scores_by_some_workers_are_those_of_an_analysis_without_the_others(kind: str, tmp_path: Path) -> None:
+    method = get_method(kind)
+    if kind == "edits":  # of texts, which plans do not simulate
+        settings = from_protocol("post-edit")
+        data = method.read(ResponsesFile(edits_in(tmp_path / "edits.csv")), settings)
+    else:
+        data, settings = responses_of(kind)
     assert method.values_by_worker(data, settings), "else both are analyses"
     asked = Asked(method, data, settings, method.analyse(data, settings))
     parts = np.random.default_rng(1).integers(0, 2, (6, len(asked.workers)))
