@@ -36,27 +36,28 @@ class _Item(NamedTuple):
 
 
 class _Answered(NamedTuple):
-    """Answers of some assignments: how their rows begin, their criteria, values and items, how long pages were shown.
+    """Answers of some assignments: how their rows begin, their values and items, how long pages were shown.
 
-    `seconds`: of pages with one output, where the browser reported it.
+    `places`: of their criteria among `criteria`. `seconds`: of pages with one output, where the browser reported it.
     """
 
     beginning: Block
-    criteria: list[Criterion]
-    values: list[Any]
-    items: list[_Item]
-    seconds: list[float | None]
+    criteria: Sequence[Criterion]
+    places: Sequence[int]
+    values: Sequence[Any]
+    items: Sequence[_Item]
+    seconds: Sequence[float | None]
 
     def block(self, *, has_seconds: bool = False) -> Block:
         """Return the rows of answers of which their kind says something, with it at their end."""
-        says = {each: (each.response_kind.cells, each.settings) for each in set(self.criteria)}
+        says = [(each.response_kind.cells, each.settings) for each in self.criteria]
         cells = [
             cells_of(value, settings, Subject((item.text,), item.fields))
             for (cells_of, settings), value, item in zip(
-                map(says.__getitem__, self.criteria), self.values, self.items, strict=True
+                map(says.__getitem__, self.places), self.values, self.items, strict=True
             )
         ]
-        is_row, asked = [each is not None for each in cells], [each.name for each in self.criteria]
+        is_row, asked = [each is not None for each in cells], [self.criteria[place].name for place in self.places]
         columns = [*self.beginning, asked, *([self.seconds] if has_seconds else [])]
         if not all(is_row):
             columns = [list(compress(column, is_row)) for column in columns]
@@ -120,11 +121,12 @@ def _counts(answered: Iterable[_Answered]) -> Iterator[tuple[Any, ...]]:
     beginning: tuple[Any, ...] = ()
     counts: dict[str, Any] = {}
     for each in answered:
-        for begins, criterion, value in zip(in_rows([each.beginning]), each.criteria, each.values, strict=True):
+        named = [criterion.name.casefold() for criterion in each.criteria]
+        for begins, place, value in zip(in_rows([each.beginning]), each.places, each.values, strict=True):
             if begins[:5] != beginning[:5]:
                 yield from _whole(beginning, counts)
                 beginning, counts = begins, {}
-            counts[criterion.name.casefold()] = value
+            counts[named[place]] = value
     yield from _whole(beginning, counts)
 
 
@@ -164,9 +166,10 @@ def _answered(
                         *([item.position for item in items], _sources(campaign, ids, items, turns)),
                         *([item.system for item in items], kinds),
                     ],
-                    [criteria[place] for place in places],
-                    list(values),
-                    list(items),
+                    criteria,
+                    places,
+                    values,
+                    items,
                     [
                         shown[pk].get(key) if has_seconds and item.page is None else None
                         for pk, key, item in zip(ids, pks, items, strict=True)

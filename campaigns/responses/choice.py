@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from numpy.random import Generator
@@ -130,7 +131,7 @@ class Choice(ResponseKind):
         field = (ChoiceOptions.value_of(settings, "correct") or "").strip()
         good = lines_of(subject.source.get(field, "")) or [cls._none(settings)] if field else []
         chosen = value if isinstance(value, list) else [value]
-        return json.dumps(chosen, ensure_ascii=False), json.dumps(good, ensure_ascii=False) if good else ""
+        return _in_json(*chosen), _in_json(*good) if good else ""
 
     @classmethod
     def describe(cls, settings: Settings) -> str:
@@ -155,3 +156,8 @@ class Choice(ResponseKind):
         """Return the option whose share of the slider the level lies in, from the last to the first."""
         options = cls._listed(settings, subject)
         return [options[-1 - step_of(levels, len(options))]]
+
+
+@lru_cache(1000)
+def _in_json(*options: str) -> str:
+    return json.dumps(options, ensure_ascii=False)
