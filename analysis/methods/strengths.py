@@ -15,6 +15,7 @@ from analysis.stats.bradley_terry import (
     fit_bradley_terry,
     fit_with_left,
     robust_covariance,
+    robust_variance_of_left,
     win_matrix,
 )
 from analysis.stats.davidson import Fit
@@ -184,10 +185,8 @@ def estimate_strengths(votes: Votes) -> Strengths:
     scores = inside.scores(fit.strength, [robust_covariance(fit, *of_members, *each) for each in inside.groupings])
     order = (np.nan, np.nan, inside.df)
     if (with_left := fit_with_left(counts, prior)) is not None:
-        of_left = largest(
-            [robust_covariance(with_left, *of_members, *each) for each in inside.groupings],
-            lambda covariance: covariance[-1, -1],
-        )
+        ways = [np.array(robust_variance_of_left(with_left, *of_members, *each)) for each in inside.groupings]
+        of_left = largest(ways, np.asarray)
         # Of few workers who agree about the order, rounding may leave less than 0.
         order = (with_left.log_left, float(np.sqrt(np.maximum(of_left, 0.0))), inside.df)
     return Strengths(scores, inside.naive(scores, fit), inside, fit, order, notes)

@@ -231,6 +231,21 @@ def robust_covariance(
     return sandwich(fit.covariance, (left, right), residual, others, worker, (n_workers, fit.n_systems))
 
 
+def robust_variance_of_left(
+    fit: BradleyTerry, left: Codes, right: Codes, outcome: Codes, worker: Codes, n_workers: int
+) -> float:
+    """Return the variance of the advantage of the left side alone, the last one of `robust_covariance`.
+
+    Parameters are as of that function. The sum over workers of the squares of what their votes add to it.
+    """
+    n, of_left = fit.n_systems, fit.covariance[-1]
+    says = fit.residual * ((of_left[:n, None] - of_left[:n] + of_left[-1])[:, :, None])
+    if not np.isnan(fit.log_tie):
+        says = says + fit.tie_residual * of_left[n]
+    sums = np.bincount(worker, says.ravel()[_cells(left, right, outcome, n)], n_workers)
+    return float(sums @ sums) * n_workers / (n_workers - 1) if n_workers > 1 else float("nan")
+
+
 def _cells(left: Codes, right: Codes, outcome: Codes, n_systems: int) -> NDArray[np.int64]:
     """Return the place of each vote in the flattened array (n_systems, n_systems, 3)."""
     return (left.astype(np.int64) * n_systems + right) * len(Outcome) + outcome

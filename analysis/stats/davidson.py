@@ -17,8 +17,8 @@ MOST_STEPS = 100
 _CONVERGED = 1e-11
 LARGEST = 15.0
 """A parameter beyond this grows with every step: odds of millions to one."""
-# More cells of workers × systems than this are kept sparse.
-_DENSE_CELLS = 20_000_000
+# With more cells of workers × systems than this, and for each vote, they are kept sparse.
+_FEW_CELLS, _MOSTLY_EMPTY = 100_000, 4
 
 
 class Outcome(IntEnum):
@@ -250,7 +250,7 @@ def sandwich(
     """
     (left, right), (n_workers, n) = sides, shape
     sums_of_others = [np.bincount(worker, weights=values, minlength=n_workers).astype(np.float64) for values in others]
-    if n_workers * n <= _DENSE_CELLS:
+    if n_workers * n <= max(_FEW_CELLS, _MOSTLY_EMPTY * worker.size):
         place = worker.astype(np.int64) * n
         sums = np.bincount(place + left, weights=residual, minlength=n_workers * n)
         sums -= np.bincount(place + right, weights=residual, minlength=n_workers * n)

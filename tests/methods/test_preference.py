@@ -22,7 +22,9 @@ from analysis.stats.bradley_terry import (
     count_votes,
     find_connection,
     fit_bradley_terry,
+    fit_with_left,
     robust_covariance,
+    robust_variance_of_left,
     sign_test,
     win_matrix,
 )
@@ -147,8 +149,18 @@ def test_many_workers_are_kept_sparse_and_give_the_same(rng, monkeypatch):
     left, right, outcome, worker = simulate(rng)
     fit = fit_bradley_terry(count_votes(left, right, outcome, 5))
     dense = robust_covariance(fit, left, right, outcome, worker, 12)
-    monkeypatch.setattr("analysis.stats.davidson._DENSE_CELLS", 0)
+    monkeypatch.setattr("analysis.stats.davidson._FEW_CELLS", 0)
+    monkeypatch.setattr("analysis.stats.davidson._MOSTLY_EMPTY", 0)
     np.testing.assert_allclose(robust_covariance(fit, left, right, outcome, worker, 12), dense, atol=1e-15)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+def test_the_variance_of_the_left_side_is_that_of_the_whole_covariance(rng, ties):
+    left, right, outcome, worker = simulate(rng, ties=ties)
+    fit = fit_with_left(count_votes(left, right, outcome, 5))
+    assert np.isnan(fit.log_tie) != ties
+    found = robust_variance_of_left(fit, left, right, outcome, worker, 12)
+    assert found == pytest.approx(robust_covariance(fit, left, right, outcome, worker, 12)[-1, -1], rel=1e-10)
 
 
 def test_robust_intervals_hold_the_truth_where_naive_ones_do_not():
