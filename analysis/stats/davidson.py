@@ -19,6 +19,7 @@ LARGEST = 15.0
 """A parameter beyond this grows with every step: odds of millions to one."""
 # With more cells of workers × systems than this, and for each vote, they are kept sparse.
 _FEW_CELLS, _MOSTLY_EMPTY = 100_000, 4
+_VOTES_AT_ONCE = 500_000
 
 
 class Outcome(IntEnum):
@@ -266,10 +267,18 @@ def sandwich(
 def _sparse_meat(
     left: Codes, right: Codes, residual: Floats, worker: Codes, shape: tuple[int, int], others: list[Floats]
 ) -> Floats:
+    """Return the sums over workers of products of their scores, of some workers at a time."""
     from scipy.sparse import csr_array, hstack
 
-    signed, column = np.r_[residual, -residual], np.r_[left, right]
-    scores = csr_array((signed, (np.r_[worker, worker], column)), shape=shape)
-    scores = hstack([scores, *(csr_array(values[:, None]) for values in others)], format="csr")
-    found: Floats = (scores.T @ scores).toarray()
-    return found
+    n_workers, n = shape
+    meat = np.zeros((n + len(others),) * 2)
+    n_at_once = -(-n_workers // (worker.size // _VOTES_AT_ONCE + 1))
+    for first in range(0, n_workers, n_at_once):
+        end = min(first + n_at_once, n_workers)
+        rows = np.flatnonzero((worker >= first) & (worker < end)) if n_at_once < n_workers else slice(None)
+        signed, own = residual[rows], worker[rows] - first
+        places = np.tile(own, 2), np.r_[left[rows], right[rows]]
+        scores = csr_array((np.r_[signed, -signed], places), shape=(end - first, n))
+        scores = hstack([scores, *(csr_array(values[first:end, None]) for values in others)], format="csr")
+        meat += (scores.T @ scores).toarray()
+    return meat

@@ -151,6 +151,7 @@ def test_many_workers_are_kept_sparse_and_give_the_same(rng, monkeypatch):
     dense = robust_covariance(fit, left, right, outcome, worker, 12)
     monkeypatch.setattr("analysis.stats.davidson._FEW_CELLS", 0)
     monkeypatch.setattr("analysis.stats.davidson._MOSTLY_EMPTY", 0)
+    monkeypatch.setattr("analysis.stats.davidson._VOTES_AT_ONCE", 70)
     np.testing.assert_allclose(robust_covariance(fit, left, right, outcome, worker, 12), dense, atol=1e-15)
 
 
