@@ -15,7 +15,7 @@ from analysis.results.curves import short_label
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.words import p_equals
-from analysis.stats.codes import dense_ranks
+from analysis.stats.codes import dense_ranks, n_distinct
 from analysis.stats.group_effects import LEAST_CLUSTERS, MOST_CELLS, GroupEffects, PairInGroups, compare_groups
 from analysis.stats.procedures import ALPHA
 from analysis.stats.ratings import Codes, Floats, or_none
@@ -290,7 +290,7 @@ def _interval(low: float, high: float) -> tuple[float, float] | None:
 def _left_out(by: str, grouping: Grouping, effect: GroupEffects, found: GroupedScores) -> list[str]:
     notes = []
     without = np.flatnonzero(grouping.code < 0)
-    if n_without := np.unique(without if found.answer is None else found.answer[without]).size:
+    if n_without := n_distinct(without if found.answer is None else found.answer[without]):
         notes.append(f"Answers without a value of {by}, which are left out: {n_without:,}.")
     few = [name for name, is_tested in zip(grouping.labels, effect.is_tested, strict=True) if not is_tested]
     if few and effect.is_tested.any():

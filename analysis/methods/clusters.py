@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from analysis.results.stored import in_order
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Codes
 from evalsite.lib.words import counted, listed
 
@@ -21,7 +20,7 @@ def with_several(groups: Mapping[str, Codes], n_planned: int | None = None) -> d
     The first one, of workers, stays in any case where `n_planned` are still to come: one of them decides nothing.
     """
     first = dict(list(groups.items())[:1])
-    several = {name: codes for name, codes in groups.items() if np.unique(codes).size > 1}
+    several = {name: codes for name, codes in groups.items() if n_distinct(codes) > 1}
     return (first | several) if n_planned else (several or first)
 
 
@@ -32,7 +31,7 @@ def choose_groups(
     and raters if there are six or more, or so many are planned: of fewer, a result is one for these raters (METHOD §5).
     """
     groups = {"document": document} if n_documents >= _ENOUGH_DOCUMENTS else {"segment": segment}
-    n_raters = max(int(np.unique(rater).size), n_planned or 0)
+    n_raters = max(n_distinct(rater), n_planned or 0)
     return {"rater": rater, **groups} if n_raters >= ENOUGH_RATERS else groups
 
 

@@ -21,6 +21,7 @@ from analysis.methods.system_scores import Analysed, SystemScores, pairs_section
 from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_of, workers_in_words, workers_section
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Codes, Mask
 from analysis.stats.segment_means import segment_means
 from campaigns.design.composition import Kind
@@ -100,7 +101,7 @@ class Esa(ResponseMethod[EsaData]):
         weight = weights_in(given.attributes, settings)
         found = segment_means(given.score, given.system, given.segment, len(given.systems), groups, weight)
         scores = SystemScores.of(given.systems, found, found.n_segments, {CRITERION: found.mean})
-        n_raters = int(np.unique(given.worker).size)
+        n_raters = n_distinct(given.worker)
         summary = {
             "n_raters": n_raters,
             "n_scores": int(given.score.size),

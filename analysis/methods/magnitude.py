@@ -22,7 +22,7 @@ from analysis.methods.workers import JudgedWorkers, judge_by_scores, judgements_
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report
-from analysis.stats.codes import dense_ranks
+from analysis.stats.codes import dense_ranks, n_distinct
 from analysis.stats.pools import ValuesByWorker
 from analysis.stats.ratings import Floats, Mask, or_none
 from analysis.stats.segment_means import means_over_criteria
@@ -107,7 +107,7 @@ class Magnitude(ResponseMethod[Responses]):
             for name, each in by_criterion.items()
             for code in scores.order
         ]
-        n_workers = int(np.unique(data.worker[used]).size)
+        n_workers = n_distinct(data.worker[used])
         return Analysed(
             *(settings, scores, data, judged),
             summary={"n_workers": n_workers, "n_values": int(used.sum()), "scale": RATIO if is_ratio else WORKER},

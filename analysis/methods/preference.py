@@ -36,6 +36,7 @@ from analysis.results.result import PaperSentences, Result
 from analysis.results.sections import Cell, Column, Figure, Output, Picture, Section, Table, Theme
 from analysis.results.stored import Report
 from analysis.stats.bradley_terry import sign_test, win_matrix
+from analysis.stats.codes import n_distinct
 from analysis.stats.fewest_votes import fewest_votes
 from analysis.stats.ratings import Mask, or_none, or_nones
 from campaigns.contracts.result_pages import PAIRS
@@ -99,7 +100,7 @@ class Preference(ResponseMethod[VoteData]):
         first = None if fewest is None else {"n_votes": fewest.n_votes, "system": inside.names[fewest.system]}
         summary = {
             "n_votes": votes.n,
-            "n_workers": int(np.unique(data.worker).size),
+            "n_workers": n_distinct(data.worker),
             "n_ties": n_ties,
             "n_both_bad": int(data.is_both_bad.sum()),
             "log_tie": None if fit is None else or_none(fit.log_tie),

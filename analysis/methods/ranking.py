@@ -25,6 +25,7 @@ from analysis.methods.workers import JudgedWorkers, judge_comparisons, workers_i
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Section, Table
 from analysis.results.stored import Report, in_order
+from analysis.stats.codes import n_distinct
 from analysis.stats.pools import ValuesByWorker
 from analysis.stats.rankings import friedman_test
 from analysis.stats.ratings import Codes, Floats, Mask, or_nan, or_none
@@ -71,7 +72,7 @@ class Ranking(ResponseMethod[RankingData]):
         strengths = estimate_strengths(Votes.of(data.systems, *arrays, {"worker": pairs.worker}))
         friedman = asdict(friedman_test(_complete(data)))
         summary = {
-            "n_workers": int(np.unique(data.worker).size),
+            "n_workers": n_distinct(data.worker),
             "n_judgements": int(data.worker.size),
             "friedman": {key: None if value != value else value for key, value in friedman.items()},  # NaN
         }

@@ -31,7 +31,7 @@ from analysis.methods.system_scores import (
 from analysis.methods.workers import JudgedWorkers, judge_workers, workers_in_words, workers_section
 from analysis.results.result import Result
 from analysis.results.sections import Cell, Column, Figure, Picture, Section, Table
-from analysis.stats.codes import dense_ranks
+from analysis.stats.codes import dense_ranks, n_distinct
 from analysis.stats.quality import Verdict
 from analysis.stats.ratings import Codes, Floats, Mask
 from analysis.stats.segment_means import SegmentMeans, segment_means
@@ -94,8 +94,8 @@ class Spans(ResponseMethod[SpanData]):
         criteria = {CRITERION: found.mean}
         scores = SystemScores.of(data.systems, found, found.n_segments, criteria, higher_is_better=False)
         summary = {
-            "n_segments": int(np.unique(data.segment).size),
-            "n_raters": int(np.unique(data.rater).size),
+            "n_segments": n_distinct(data.segment),
+            "n_raters": n_distinct(data.rater),
             "n_annotations": data.n_annotations,
             "n_errors": int(data.annotation.size),
             "weights": weights,
@@ -279,13 +279,13 @@ def _agreement(data: SpanData) -> SpanAgreement:
 def _notes(data: SpanData, found: SegmentMeans) -> list[str]:
     notes = []
     if "rater" not in found.n_clusters:
-        notes.append(few_raters(int(np.unique(data.rater).size)))
+        notes.append(few_raters(n_distinct(data.rater)))
     if min(found.n_clusters.values()) < 2:
         notes.append(
             f"Errors are clustered by {in_words(found.n_clusters)}: no interval or test is possible. Choose others "
             "with the option “clusters”."
         )
-    n_segments = int(np.unique(data.segment).size)
+    n_segments = n_distinct(data.segment)
     if lacking := [name for name, n in zip(data.systems, found.n_segments, strict=True) if n < n_segments]:
         notes.append(f"Not annotated on all {n_segments:,} segments: {', '.join(lacking)}.")
     return notes

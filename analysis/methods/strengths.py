@@ -18,6 +18,7 @@ from analysis.stats.bradley_terry import (
     robust_variance_of_left,
     win_matrix,
 )
+from analysis.stats.codes import n_distinct
 from analysis.stats.davidson import Fit
 from analysis.stats.pairs import compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
@@ -124,7 +125,7 @@ class ConnectedVotes:
             variance[np.ix_(members, members)] = largest(of_strengths, variance_of_differences)
         half = self._half(largest(of_strengths, np.diag), self.df) if of_strengths else strength
         n_of = self.votes.counts.sum(axis=(1, 2)) + self.votes.counts.sum(axis=(0, 2))
-        n_clusters = {name: int(np.unique(codes).size) for name, codes in self.votes.clusters.items()}
+        n_clusters = {name: n_distinct(codes) for name, codes in self.votes.clusters.items()}
         pairs, ends = compare_pairs(strength, variance, self.df), (strength - half, strength + half)
         own = {CRITERION: strength}
         return SystemScores(self.votes.systems, strength, *ends, n_of, pairs, True, own, n_clusters)

@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.methods.study.study import Study
 from analysis.metrics.assistance import LearntSaving, learn_savings
+from analysis.stats.codes import n_distinct
 from analysis.stats.designs import CHATS, TEXTS, PlannedDesign, RatingModel
 from analysis.stats.power import share_counted
 from analysis.stats.quality import twin_differences
@@ -65,8 +66,8 @@ def learn_from(study: Study, name: str) -> Pilot:
     ratings, analysis = study.ratings, study.analysis
     scores = reverse_negative(ratings.scores, study.settings.design(study.loaded.workers).is_negative)
     items = counted_items(ratings, analysis.is_kept)
-    n_systems = np.unique(ratings.system[items]).size
-    n_workers = np.unique(ratings.worker[items]).size
+    n_systems = n_distinct(ratings.system[items])
+    n_workers = n_distinct(ratings.worker[items])
     if n_workers < FEWEST_WORKERS or items.size < FEWEST_RATINGS or n_systems < 2:
         raise DomainError(
             "small_pilot",
@@ -93,7 +94,7 @@ def learn_from(study: Study, name: str) -> Pilot:
             workers=ratings.n_workers,
             workers_counted=int(analysis.is_kept.sum()),
             systems=int(n_systems),
-            assignments=int(np.unique(ratings.assignment).size),
+            assignments=n_distinct(ratings.assignment),
             ratings=int(items.size),
             points_per_z=points,
             metrics=learn_savings(study.peoples_scores, study.metrics),
@@ -102,7 +103,7 @@ def learn_from(study: Study, name: str) -> Pilot:
         notes=[f"{name}: {note}" for note in notes],
         n_criteria=ratings.n_criteria,
         n_ordinary=int(items.size),
-        n_assignments=int(np.unique(ratings.assignment).size),
+        n_assignments=n_distinct(ratings.assignment),
         is_tested=is_tested,
     )
 
@@ -142,7 +143,7 @@ def _careless(study: Study, model: RatingModel, has_sources: bool) -> float:
     one passes with a probability of 0.05.
     """
     ratings, settings = study.ratings, study.settings
-    n_assignments = np.unique(ratings.assignment).size
+    n_assignments = n_distinct(ratings.assignment)
     n_ordinary, n_degraded = (
         max(1, round(np.count_nonzero(ratings.kind == kind) / n_assignments)) for kind in (Kind.ORDINARY, Kind.DEGRADED)
     )

@@ -19,6 +19,7 @@ from analysis.stats.agreement import (
     intraclass_correlation,
     pairs_within,
 )
+from analysis.stats.codes import n_distinct
 from analysis.stats.krippendorff import Level, alpha_of_sets, krippendorff_alpha
 from analysis.stats.ratings import Codes, Floats, Ratings, or_none
 from analysis.stats.repeated_judgements import first_and_own, mean_difference, share_opposite
@@ -240,7 +241,7 @@ def _coefficients(answers: SharedAnswers, *, of_workers: bool = True) -> SharedC
     return SharedCoefficients(
         n_items=int(answers.item.max(initial=-1)) + 1,
         n_judgements=int(answers.item.size),
-        n_workers=int(np.unique(answers.rater).size),
+        n_workers=n_distinct(answers.rater),
         coefficients={each.key: or_none(each.compute(answers)) for each in fitting},
     )
 

@@ -36,6 +36,7 @@ from analysis.results.sections import (
     in_percent,
 )
 from analysis.stats.agreement import categorise, cohen_kappa, pairs_within, tolerance_chance, tolerance_kappa
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Floats, Mask, Ratings, match_twins, or_none
 from analysis.stats.reliability import RatedTwice, correlate_assignments, correlate_groups, repeats_with_twins
 from analysis.stats.scores import outputs_of
@@ -146,7 +147,7 @@ def _intra(twice: RatedTwice, group: Mask, *, is_slider: bool) -> RepeatsOfGroup
     kappas = {n: cohen_kappa(categorise(first, n), categorise(second, n), n) for n in CATEGORIES * is_slider}
     return RepeatsOfGroup(
         n_pairs=int(first.size),
-        n_workers=int(np.unique(worker).size),
+        n_workers=n_distinct(worker),
         kappa={n: or_none(kappa.kappa) for n, kappa in kappas.items()},
         correlations=SpreadByCoefficient(
             *(_spread(r[by_worker.n > 0]) for r in (by_worker.pearson, by_worker.spearman, by_worker.kendall))

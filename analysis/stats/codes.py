@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+_MOST_EMPTY, _SMALL = 4, 1024
+
 
 def dense_ranks(codes: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64], int]:
     """Return the rank of each code among those that occur, and how many occur.
@@ -24,11 +26,31 @@ def dense_ranks(codes: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64
     >>> ranks.tolist(), n
     ([1, 0, 1], 2)
     """
-    if size > 4 * codes.size + 1024:
+    if size > _MOST_EMPTY * codes.size + _SMALL:
         values, ranks = np.unique(codes, return_inverse=True)
         return ranks.astype(np.int64), values.size
     # A table of what occurs is many times faster than sorting.
-    occurs = np.zeros(size, bool)
-    occurs[codes] = True
+    occurs = _occurs(codes, size)
     rank = np.cumsum(occurs, dtype=np.int64) - 1
     return rank[codes], int(rank[-1]) + 1 if size else 0
+
+
+def n_distinct(codes: NDArray[np.integer]) -> int:
+    """Return how many different codes, (n,), occur; codes may be negative.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([7, -1, 7]))
+    2
+    """
+    lowest = int(codes.min(initial=0))
+    size = int(codes.max(initial=-1)) - lowest + 1
+    if size > _MOST_EMPTY * codes.size + _SMALL:
+        return int(np.unique(codes).size)
+    return int(np.count_nonzero(_occurs(codes - lowest, size)))
+
+
+def _occurs(codes: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
+    occurs = np.zeros(size, bool)
+    occurs[codes] = True
+    return occurs

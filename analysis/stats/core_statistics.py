@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Floats, Mask, Ratings
 from campaigns.design.composition import Kind
 
@@ -60,7 +61,7 @@ def count_work(ratings: Ratings, is_member: Mask, seconds: Floats) -> WorkCount:
     worker_of = np.full(seconds.size, -1, np.int64)
     worker_of[ratings.assignment[own]] = ratings.worker[own]
     mine = worker_of >= 0
-    n_workers, n_assignments = int(np.unique(worker_of[mine]).size), int(np.count_nonzero(mine))
+    n_workers, n_assignments = n_distinct(worker_of[mine]), int(np.count_nonzero(mine))
     is_scored = own & ((ratings.kind == Kind.ORDINARY) | (ratings.kind == Kind.REPEAT))
     of_item = np.count_nonzero(~np.isnan(ratings.scores[is_scored]), axis=1)
     known = seconds[mine & ~np.isnan(seconds)]

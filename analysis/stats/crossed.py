@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import n_distinct
 from analysis.stats.inference import Comparison, TooLargeError, count_shared, make_comparison
 from analysis.stats.pairs import variance_of_differences
 from analysis.stats.ratings import Codes, Floats, Mask
@@ -151,7 +152,7 @@ def compare_crossed(z: Floats, system: Codes, worker: Codes, source: Codes, n_sy
     among = np.ix_(rated, rated)
     model, _ = _make_model(z, code, worker, source)
     state = _fit(model)
-    if state is None or np.unique(worker).size < 2:
+    if state is None or n_distinct(worker) < 2:
         mean = np.bincount(code, weights=z) / np.bincount(code)
         difference[among] = mean[:, None] - mean
     else:

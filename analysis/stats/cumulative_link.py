@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import n_distinct
 from analysis.stats.pairs import Pairs, compare_pairs, variance_of_differences
 from analysis.stats.ratings import Codes, Floats
 
@@ -82,7 +83,7 @@ def fit_cumulative_link(
     beta = np.concatenate([[0.0], parameters[n_cuts:]])
     spread = _contrasts(n_rated, n_cuts)  # of centred β, by the parameters
     variance = _clustered(cell, score @ bread @ spread.T, clusters)
-    n_clusters = min(np.unique(codes).size for codes in clusters.values())
+    n_clusters = min(n_distinct(codes) for codes in clusters.values())
     log_odds, covariance = np.full(n_systems, np.nan), np.full((n_systems, n_systems), np.nan)
     of_pairs = covariance.copy()
     log_odds[rated] = beta - beta.mean()

@@ -7,6 +7,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Codes, Floats, Mask
 
 
@@ -176,7 +177,7 @@ def describe_dialogues(dialogues: Dialogues, is_member: Mask) -> DialogueSummary
     is_own = is_member[dialogues.worker]
     is_chat = is_own[dialogues.assignment]
     is_ordinary = is_chat & ~dialogues.is_degraded
-    n_workers = int(np.unique(dialogues.worker[is_own]).size)
+    n_workers = n_distinct(dialogues.worker[is_own])
     n_assignments = int(np.count_nonzero(is_own))
     opinion = dialogues.opinion[is_chat & (dialogues.opinion >= 0)]
     n_inputs = dialogues.n_inputs[is_ordinary]

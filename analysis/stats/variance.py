@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import n_distinct
 from analysis.stats.ratings import Codes, Floats
 
 # Of the least singular value of the scaled equations: below, two components have the same equation.
@@ -82,7 +83,7 @@ def estimate_components(rating: Floats, system: Codes, worker: Codes, source: Co
     """
     used = ~np.isnan(rating)
     is_known = used & (source >= 0)
-    has_sources = np.unique(source[is_known]).size > 1
+    has_sources = n_distinct(source[is_known]) > 1
     used = is_known if has_sources else used
     y, system, worker, source = rating[used], system[used], worker[used], source[used]
     if y.size < 2:
