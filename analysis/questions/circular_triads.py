@@ -16,9 +16,10 @@ from analysis.stats.ratings import Codes, Mask, or_none
 from evalsite.lib.words import counted
 
 SEED = 1940
-_MOST_DRAWN = 2_000_000  # pairs in all draws together
-_FEWEST_DRAWS, _MOST_DRAWS = 5, 200
+_MOST_DRAWN = 1_000_000  # pairs in all draws together
+_FEWEST_DRAWS, _MOST_DRAWS = 5, 2000
 _MANY_GROUPS = 1000  # so many that some of them say what all do
+_MANY_ON_A_PAIR = 100  # so many judgements that majorities of more are circular as often
 _PAGE, _TITLE = "reliability", "Do preferences contradict each other?"
 _ALL = "all"
 _WHO = {"source": "a worker, on one source", "worker": "a worker, over all sources", _ALL: "all workers, by majority"}
@@ -155,7 +156,7 @@ def _on_level(
     triads = count_triads(pairs.first, pairs.second, pairs.outcome, group, n_groups)
     counts, by_chance = _count(triads), None
     if counts.n_decided:
-        rows = _some_groups(group, n_groups, rng)
+        rows = _drawn_from(pairs, group, n_groups, rng)
         some, group = pairs.take(rows), group[rows]
         n_draws = int(np.clip(_MOST_DRAWN // group.size, _FEWEST_DRAWS, _MOST_DRAWS))
         drawn = some.first, some.second, some.outcome, group, n_groups
@@ -163,12 +164,21 @@ def _on_level(
     return triads, worker_of, TriadsOnLevel(**asdict(counts), by_chance=by_chance)
 
 
-def _some_groups(group: Codes, n_groups: int, rng: np.random.Generator) -> Mask:
-    """Return which pairs are drawn from, (n_pairs,): those of some groups, of many with more than can be drawn."""
-    n_drawn = _MOST_DRAWN // _FEWEST_DRAWS * n_groups // group.size
-    if n_drawn >= n_groups or n_groups <= _MANY_GROUPS:
-        return np.ones(group.size, bool)
-    return np.isin(group, rng.permutation(n_groups)[: max(n_drawn, 1)])
+def _drawn_from(pairs: ComparedPairs, group: Codes, n_groups: int, rng: np.random.Generator) -> Mask:
+    """Return which pairs are drawn from, (n_pairs,): of many groups those of some, else some judgements of each.
+
+    All, where they are fewer than can be drawn.
+    """
+    if n_groups > _MANY_GROUPS:
+        n_drawn = _MOST_DRAWN // _FEWEST_DRAWS * n_groups // group.size
+        return np.isin(group, rng.permutation(n_groups)[: max(n_drawn, 1)]) | (n_drawn >= n_groups)
+    ends = np.sort([pairs.first, pairs.second], axis=0)
+    n_systems = int(ends.max()) + 1
+    pair, n_different = dense_ranks(*combined([(group, n_groups), *((end, n_systems) for end in ends)]))
+    of_group = np.bincount(group[first_rows(pair, n_different)], minlength=n_groups)
+    share = _MANY_ON_A_PAIR * of_group / np.bincount(group, minlength=n_groups)
+    is_drawn: Mask = rng.random(int(pairs.judgement.max()) + 1)[pairs.judgement] < share[group]
+    return is_drawn
 
 
 def _rows_of(worker: Codes, rows: Codes) -> list[Codes]:

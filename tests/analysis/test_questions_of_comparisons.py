@@ -199,6 +199,15 @@ def test_of_very_many_rankings_chance_is_drawn_of_some_and_all_are_counted(
     assert 0.02 < on["by_chance"] < 0.1  # 1/18
 
 
+def test_chance_is_known_where_many_rank_few_systems(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    orders = {(f"w{k}", f"q{n}"): "".join(rng.permutation([*"xyz"])) for k in range(300) for n in range(5)}
+    path = write(tmp_path / "ranks.csv", "worker,source,system,rank", rankings(orders))
+    found = analysed(path, "ranking")["questions"]["circular_triads"]["on"]["all"]
+    # Of very many random rankings the majority is circular in 8.77 % of cases (Guilbaud 1952).
+    assert found["by_chance"] == pytest.approx(0.0877, abs=3 * np.sqrt(0.0877 * 0.9123 / 2000))
+
+
 @pytest.mark.parametrize("kind", ["ordinal", "choice", "spans"])
 def test_kinds_with_scores_are_not_asked(kind: str, tmp_path: Path) -> None:
     report = simulated(kind, tmp_path)
