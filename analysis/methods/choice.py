@@ -405,12 +405,14 @@ def _seconds(rows: Responses) -> dict[str, list[float | None]] | None:
     """Return median and mean seconds of an answer to each system; None where the file has no times."""
     if "seconds" not in rows.numbers:
         return None
-    seconds = rows.numbers["seconds"]
-    found: dict[str, list[float | None]] = {}
-    for code, name in enumerate(rows.systems):
-        own: Floats = seconds[(rows.system == code) & ~np.isnan(seconds)]
-        found[name] = [float(np.median(own)), float(own.mean())] if own.size else [None, None]
-    return found
+    is_known = ~np.isnan(rows.numbers["seconds"])
+    seconds, system = rows.numbers["seconds"][is_known], rows.system[is_known]
+    ends = np.cumsum(np.bincount(system, minlength=len(rows.systems)))
+    own = np.split(seconds[np.argsort(system, kind="stable")], ends[:-1])
+    return {
+        name: [float(np.median(each)), float(each.mean())] if each.size else [None, None]
+        for name, each in zip(rows.systems, own, strict=True)
+    }
 
 
 def _paired(rows: Responses, is_good: NDArray[np.bool_], order: Sequence[int]) -> list[dict[str, Any]]:

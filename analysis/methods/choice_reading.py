@@ -189,14 +189,14 @@ class Choices:
     @cached_property
     def has_several(self) -> bool:
         """Whether some answer has several options, or none."""
-        return bool((self.chosen[np.unique(self.answer)].sum(axis=1) != 1).any())
+        return bool((self.chosen[np.bincount(self.answer, minlength=len(self.chosen)) > 0].sum(axis=1) != 1).any())
 
     @cached_property
     def ordinary(self) -> "Choices":
         """The answers without repeats, which count for no system and no label, and the options that these name."""
         is_once = self.rows.kind == Kind.ORDINARY
         answer, correct = self.answer[is_once], None if self.correct is None else self.correct[is_once]
-        is_option = self.are_given | self.chosen[np.unique(answer)].any(axis=0)
+        is_option = self.are_given | self.chosen[np.bincount(answer, minlength=len(self.chosen)) > 0].any(axis=0)
         if correct is not None:
             is_option |= correct.any(axis=0)
         return Choices(
