@@ -129,9 +129,9 @@ class Choice(ResponseKind):
     def cells(cls, value: Any, settings: Settings, subject: Subject) -> tuple[str, str]:
         """Return what was chosen and what is good, as lists in JSON; none of these is, where no option is."""
         field = (ChoiceOptions.value_of(settings, "correct") or "").strip()
-        good = lines_of(subject.source.get(field, "")) or [cls._none(settings)] if field else []
+        good = _good_in_json(subject.source.get(field, ""), cls._none(settings)) if field else ""
         chosen = value if isinstance(value, list) else [value]
-        return _in_json(*chosen), _in_json(*good) if good else ""
+        return _in_json(*chosen), good
 
     @classmethod
     def describe(cls, settings: Settings) -> str:
@@ -161,3 +161,8 @@ class Choice(ResponseKind):
 @lru_cache(1000)
 def _in_json(*options: str) -> str:
     return json.dumps(options, ensure_ascii=False)
+
+
+@lru_cache(1000)
+def _good_in_json(text: str, none: str) -> str:
+    return _in_json(*(lines_of(text) or [none]))
