@@ -17,7 +17,7 @@ MOST_STEPS = 100
 _CONVERGED = 1e-11
 LARGEST = 15.0
 """A parameter beyond this grows with every step: odds of millions to one."""
-# With more cells of workers × systems than this, and for each vote, they are kept sparse.
+# Sums of workers and systems are kept sparse where they are more than this, and than so many a vote.
 _FEW_CELLS, _MOSTLY_EMPTY = 100_000, 4
 _VOTES_AT_ONCE = 500_000
 
