@@ -18,7 +18,9 @@ class LateModule:
         self._place = place_of(name)
 
     def __getattr__(self, name: str) -> "LateFunction":
-        return LateFunction(self._place, name)
+        found = LateFunction(self._place, name)
+        self.__dict__[name] = found  # asked once, however often it is called
+        return found
 
 
 class LateFunction:
