@@ -116,22 +116,23 @@ def mace(item: Codes, worker: Codes, answer: Codes, n_items: int, n_workers: int
     Hovy, Berg-Kirkpatrick, Vaswani & Hovy 2013, Learning whom to trust with MACE (NAACL).
     """
     knows, guesses = np.full(n_workers, 0.5), np.full(n_workers, 0.5)
-    habit = np.full(n_workers * n_labels, 1 / max(n_labels, 1))
+    habit = np.full((n_workers, n_labels), 1 / max(n_labels, 1))
     cell = item.astype(np.int64) * n_labels + answer
     own = worker.astype(np.int64) * n_labels + answer
-    n_given = np.bincount(worker, minlength=n_workers)
+    given = _sums(own, None, habit.shape)
+    n_given = given.sum(axis=1)
     posterior = np.full((n_items, n_labels), 1 / max(n_labels, 1))
     for _ in range(_MOST_ROUNDS):
-        by_guess = guesses[worker] * habit[own]
-        more = np.log1p(knows[worker] / np.maximum(by_guess, _TINY))
-        posterior = _normalised(_sums(cell, more, (n_items, n_labels)))
-        known = posterior.ravel()[cell] * knows[worker] / (knows[worker] + by_guess)
-        n_known = np.bincount(worker, known, n_workers)
-        n_guessed = _sums(own, 1 - known, (n_workers, n_labels))
-        knowing = np.stack([n_known + _PRIOR_KNOWS, n_given - n_known + _PRIOR_GUESSES], axis=1)
-        chances = _expected_log(knowing.astype(np.float64))
+        by_guess = guesses[:, None] * habit
+        more = np.log1p(knows[:, None] / np.maximum(by_guess, _TINY))
+        posterior = _normalised(_sums(cell, more.ravel()[own], (n_items, n_labels)))
+        is_right = _sums(own, posterior.ravel()[cell], habit.shape)
+        n_known = is_right * knows[:, None] / (knows[:, None] + by_guess)
+        n_of_worker = n_known.sum(axis=1)
+        knowing = np.stack([n_of_worker + _PRIOR_KNOWS, n_given - n_of_worker + _PRIOR_GUESSES], axis=1)
+        chances = _expected_log(knowing)
         before, (knows, guesses) = knows, np.exp(chances).T
-        habit = np.exp(_expected_log(n_guessed + _PRIOR_LABEL)).ravel()
+        habit = np.exp(_expected_log(given - n_known + _PRIOR_LABEL))
         if np.abs(knows - before).max(initial=0) < _CHANGE:
             break
     ability = np.where(n_given > 0, knows, np.nan)
@@ -148,9 +149,9 @@ def _answers_of_items(item: Codes, worker: Codes, answer: Codes, shape: tuple[in
     return csr_array((np.ones(item.size), (item, own)), shape=(n_items, n_workers * n_labels))
 
 
-def _sums(cell: NDArray[np.int64], values: Floats, shape: tuple[int, int]) -> Floats:
-    """Return the sums of values in the cells of a table."""
-    return np.bincount(cell, values, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+def _sums(cell: NDArray[np.int64], values: Floats | None, shape: tuple[int, ...]) -> Floats:
+    """Return the sums of values in the cells of a table; without values, how many there are."""
+    return np.bincount(cell, values, int(np.prod(shape))).astype(np.float64).reshape(shape)
 
 
 def _normalised(log_chance: Floats) -> Floats:
