@@ -26,6 +26,8 @@ def used_codes(codes: Int, labels: Sequence[str]) -> tuple[NDArray[np.int32], li
     """Return the codes, (n_rows,), into the labels that some row has, and these labels in their order."""
     occurs = np.zeros(len(labels), bool)
     occurs[codes] = True
+    if occurs.all():
+        return codes.astype(np.int32, copy=False), list(labels)
     place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     return place[codes], list(compress(labels, occurs))
 

@@ -39,6 +39,8 @@ class ComparedPairs:
 
     def take(self, rows: Mask) -> "ComparedPairs":
         """Return some of the pairs."""
+        if rows.all():
+            return self
         names = ("first", "second", "outcome", "worker", "source", "criterion", "judgement")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 

@@ -76,6 +76,8 @@ class RankingData:
 
     def take(self, judgements: Mask) -> "RankingData":
         """Return some of the rankings, `judgements`: bool, (n_judgements,); labels stay as they are."""
+        if judgements.all():
+            return self
         rows = judgements[self.judgement]
         of_rows = {name: getattr(self, name)[rows] for name in ("system", "rank", "is_degraded")}
         names = ("worker", "source", "criterion", "kind", "assignment")

@@ -111,6 +111,8 @@ class Responses:
 
     def take(self, rows: Mask | Codes) -> "Responses":
         """Return some of the answers, in the order of `rows`; labels stay as they are."""
+        if rows.dtype == bool and rows.all():
+            return self
         return replace(
             self,
             **{name: getattr(self, name)[rows] for name in _CODES},

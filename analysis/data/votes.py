@@ -84,6 +84,8 @@ class VoteData:
 
     def take(self, rows: Mask) -> "VoteData":
         """Return some of the votes."""
+        if rows.all():
+            return self
         names = ("left", "right", "worker", "outcome", "is_both_bad", "kind", "degraded", "assignment", "question")
         own = {name: getattr(self, name)[rows] for name in names}
         style = {name: values[rows] for name, values in self.style.items()}

@@ -236,12 +236,20 @@ class ChoiceData:
         there = {name: each for name, each in of.items() if (each.rows.kind == Kind.ORDINARY).any()}
         if not there:
             raise DomainError("nobody_counts", "All workers were excluded, so there is nothing to analyse.")
-        return ChoiceData(self.rows.take(is_counted[self.rows.worker]), there)
+        only = self._only
+        return ChoiceData(of[only].rows if only else self.rows.take(is_counted[self.rows.worker]), there)
 
     @cached_property
     def ordinary(self) -> Responses:
         """The rows without repeats."""
+        if self._only:
+            return self.of[self._only].ordinary.rows
         return self.rows.take(self.rows.kind == Kind.ORDINARY).with_used_labels()
+
+    @property
+    def _only(self) -> str:
+        """The only criterion, whose rows are all; "" where there are several."""
+        return next((name for name, each in self.of.items() if each.rows is self.rows), "")
 
 
 def load_choices(file: ResponsesFile, settings: AnalysisSettings) -> ChoiceData:
