@@ -6,7 +6,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats.codes import dense_ranks
+from analysis.stats.codes import dense_ranks, occurring
 from evalsite.lib.tables import TextColumn
 
 Int = NDArray[np.integer]
@@ -24,8 +24,7 @@ def sorted_codes(column: TextColumn) -> tuple[NDArray[np.int32], list[str]]:
 
 def used_codes(codes: Int, labels: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     """Return the codes, (n_rows,), into the labels that some row has, and these labels in their order."""
-    occurs = np.zeros(len(labels), bool)
-    occurs[codes] = True
+    occurs = occurring(codes, len(labels))
     if occurs.all():
         return codes.astype(np.int32, copy=False), list(labels)
     place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)

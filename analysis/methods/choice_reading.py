@@ -17,6 +17,7 @@ from analysis.data.tools import Wanted
 from analysis.methods import ResponsesFile
 from analysis.methods.choice_labels import Labelled, label_items
 from analysis.methods.settings import AnalysisSettings, bad_settings
+from analysis.stats.codes import occurring
 from analysis.stats.ratings import Codes, Mask
 from campaigns.design.composition import Kind
 from evalsite.lib.errors import DomainError
@@ -189,14 +190,14 @@ class Choices:
     @cached_property
     def has_several(self) -> bool:
         """Whether some answer has several options, or none."""
-        return bool((self.chosen[np.bincount(self.answer, minlength=len(self.chosen)) > 0].sum(axis=1) != 1).any())
+        return bool((self.chosen[occurring(self.answer, len(self.chosen))].sum(axis=1) != 1).any())
 
     @cached_property
     def ordinary(self) -> "Choices":
         """The answers without repeats, which count for no system and no label, and the options that these name."""
         is_once = self.rows.kind == Kind.ORDINARY
         answer, correct = self.answer[is_once], None if self.correct is None else self.correct[is_once]
-        is_option = self.are_given | self.chosen[np.bincount(answer, minlength=len(self.chosen)) > 0].any(axis=0)
+        is_option = self.are_given | self.chosen[occurring(answer, len(self.chosen))].any(axis=0)
         if correct is not None:
             is_option |= correct.any(axis=0)
         return Choices(

@@ -171,7 +171,7 @@ def _drawn_from(pairs: ComparedPairs, group: Codes, n_groups: int, rng: np.rando
     """
     if n_groups > _MANY_GROUPS:
         n_drawn = _MOST_DRAWN // _FEWEST_DRAWS * n_groups // group.size
-        return np.isin(group, rng.permutation(n_groups)[: max(n_drawn, 1)]) | (n_drawn >= n_groups)
+        return np.isin(group, rng.permutation(n_groups)[: max(n_drawn, 1)])
     ends = np.sort([pairs.first, pairs.second], axis=0)
     n_systems = int(ends.max()) + 1
     pair, n_different = dense_ranks(*combined([(group, n_groups), *((end, n_systems) for end in ends)]))

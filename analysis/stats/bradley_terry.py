@@ -236,7 +236,8 @@ def robust_variance_of_left(
 ) -> float:
     """Return the variance of the advantage of the left side alone, the last one of `robust_covariance`.
 
-    Parameters are as of that function. The sum over workers of the squares of what their votes add to it.
+    Parameters are as of that function. With A, s_w and G of `sandwich`, and c the last column of A: Σ_w (c′s_w)² ·
+    G/(G − 1). NaN with one worker.
     """
     n, of_left = fit.n_systems, fit.covariance[-1]
     says = fit.residual * ((of_left[:n, None] - of_left[:n] + of_left[-1])[:, :, None])

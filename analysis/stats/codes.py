@@ -30,7 +30,7 @@ def dense_ranks(codes: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64
         values, ranks = np.unique(codes, return_inverse=True)
         return ranks.astype(np.int64), values.size
     # A table of what occurs is many times faster than sorting.
-    occurs = _occurs(codes, size)
+    occurs = occurring(codes, size)
     rank = np.cumsum(occurs, dtype=np.int64) - 1
     return rank[codes], int(rank[-1]) + 1 if size else 0
 
@@ -47,10 +47,11 @@ def n_distinct(codes: NDArray[np.integer]) -> int:
     size = int(codes.max(initial=-1)) - lowest + 1
     if size > _MOST_EMPTY * codes.size + _SMALL:
         return int(np.unique(codes).size)
-    return int(np.count_nonzero(_occurs(codes - lowest, size)))
+    return int(np.count_nonzero(occurring(codes - lowest, size)))
 
 
-def _occurs(codes: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
+def occurring(codes: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
+    """Return which codes from 0 to below `size` occur, (size,), among those of (n,)."""
     occurs = np.zeros(size, bool)
     occurs[codes] = True
     return occurs

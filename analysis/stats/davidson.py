@@ -275,7 +275,7 @@ def _sparse_meat(
     n_at_once = -(-n_workers // (worker.size // _VOTES_AT_ONCE + 1))
     for first in range(0, n_workers, n_at_once):
         end = min(first + n_at_once, n_workers)
-        rows = np.flatnonzero((worker >= first) & (worker < end)) if n_at_once < n_workers else slice(None)
+        rows = np.flatnonzero((worker >= first) & (worker < end))
         signed, own = residual[rows], worker[rows] - first
         places = np.tile(own, 2), np.r_[left[rows], right[rows]]
         scores = csr_array((np.r_[signed, -signed], places), shape=(end - first, n))
