@@ -3,18 +3,22 @@
 import secrets
 import uuid
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from analysis.results.result import Result
-from analysis.results.stored import current, result_of
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
+from evalsite.lib.late import LateModule
 from evalsite.lib.typed_json import parse
+
+if TYPE_CHECKING:
+    from analysis.results.result import Result
+
+_stored = LateModule("analysis.results.stored")
 
 
 def ratings_path(ratings_file: "RatingsFile", name: str) -> str:
@@ -131,7 +135,7 @@ class ReportField(models.JSONField):
         """Return the report, or the part of it that a query asks for."""
         if value is None or isinstance(expression, KeyTransform):
             return super().from_db_value(value, expression, connection)
-        return current(parse(value))
+        return _stored.current(parse(value))
 
     def deconstruct(self) -> Any:
         """Return the field as migrations know it: one of JSON."""
@@ -177,10 +181,10 @@ class AnalysisRun(models.Model):
         """Where the tables, figures and package of this run are kept (`evalsite.lib.media`)."""
         return f"runs/{self.pk}"
 
-    _read: tuple[Any, Result] | None = None  # a report, and the result that was read from it
+    _read: tuple[Any, "Result"] | None = None  # a report, and the result that was read from it
 
     @property
-    def result(self) -> Result:
+    def result(self) -> "Result":
         """What the report says; only of a run that has it. A report is read once."""
         from analysis.results.reading import read_result  # it imports all methods and questions
 
@@ -189,13 +193,13 @@ class AnalysisRun(models.Model):
         return self._read[1]
 
     @property
-    def shown(self) -> Result | None:
+    def shown(self) -> "Result | None":
         """What pages show: the result, or what is known of it while the job goes on; None before."""
         from analysis.results.reading import concluded
 
         if self.report is not None:
             return self.result
-        return None if self.first_report is None else concluded(result_of(self.first_report))
+        return None if self.first_report is None else concluded(_stored.result_of(self.first_report))
 
     @property
     def state(self) -> str:

@@ -123,7 +123,8 @@ WSGI_APPLICATION = "evalsite.wsgi.application"
 
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "NAME": "django",
+        "BACKEND": "evalsite.lib.tag_libraries.Templates",
         "DIRS": [BASE_DIR / "templates", *folders_in_packages("templates")],
         "APP_DIRS": True,
         "OPTIONS": {
