@@ -13,6 +13,7 @@ from django.utils import timezone
 from campaigns.models import Campaign, Output
 from evalsite.lib.encryption import EncryptedField
 from evalsite.lib.late import LateModule
+from evalsite.lib.one_way import OneWayField
 from evalsite.lib.typed_json import parse
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class MetricScores(models.Model):
         "what is computed: kinds, reference, their options; empty if uploaded", default=dict
     )
     metrics: Any = models.JSONField("name of each metric, and of how many outputs and systems", default=list)
-    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    job = OneWayField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     finished_at = models.DateTimeField("computed, or read", null=True, blank=True)
 
     class Meta:
@@ -159,7 +160,7 @@ class AnalysisRun(models.Model):
     settings: Any = models.JSONField()
     mapping = models.JSONField()
     metrics: Any = models.JSONField("ids of the scores of metrics that it compares with people", default=list)
-    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    job = OneWayField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64, blank=True)
     # Only the page of findings shows it. It goes once the report is there.
     first_report: Any = ReportField("ranking without intervals, shown until the report is there", null=True, blank=True)
@@ -222,7 +223,7 @@ class PowerAnalysis(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     settings: Any = models.JSONField("analysis.planning.plans.PlanSettings")
     pilot = models.ForeignKey(AnalysisRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    job = OneWayField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     plan: Any = models.JSONField("analysis.planning.plans.make_plan", null=True, blank=True)
     my_role: str  # of the user that a query fetched it for
 
@@ -335,7 +336,7 @@ class Judge(models.Model):
     max_cost = models.DecimalField("cap in money", max_digits=12, decimal_places=2, null=True, blank=True)
     max_calls = models.PositiveIntegerField("cap in calls", null=True, blank=True)
     is_cancelled = models.BooleanField("to stop, or stopped, by hand", default=False)
-    job = models.OneToOneField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
+    job = OneWayField("jobs.Job", null=True, on_delete=models.PROTECT, related_name="+")
     scores = models.OneToOneField(MetricScores, null=True, blank=True, on_delete=models.SET_NULL, related_name="judge")
 
     class Meta:

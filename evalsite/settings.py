@@ -124,7 +124,7 @@ WSGI_APPLICATION = "evalsite.wsgi.application"
 TEMPLATES = [
     {
         "NAME": "django",
-        "BACKEND": "evalsite.lib.tag_libraries.Templates",
+        "BACKEND": "evalsite.lib.templates.Templates",
         "DIRS": [BASE_DIR / "templates", *folders_in_packages("templates")],
         "APP_DIRS": True,
         "OPTIONS": {

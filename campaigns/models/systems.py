@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from campaigns.models.campaign import LONGEST_NAME, Campaign
 from evalsite.lib.encryption import EncryptedField
+from evalsite.lib.one_way import OneWayField
 
 CHAT = "chat"
 """The name of the one source of a live campaign.
@@ -161,7 +162,7 @@ class Upload(models.Model):
     layout = models.JSONField("format, shape and columns (campaigns.importing)", default=dict)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     uploaded_at = models.DateTimeField(default=timezone.now)
-    job = models.OneToOneField("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    job = OneWayField("jobs.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     imported_at = models.DateTimeField(null=True, blank=True)
     summary = models.JSONField("what was imported, and notices", default=dict, blank=True)
     problems = models.JSONField("what is wrong with the file", null=True, blank=True)

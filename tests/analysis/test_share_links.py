@@ -1,6 +1,8 @@
 """Links that show a campaign's results without signing in: what they show, what not, and when they end."""
 
+import gc
 import re
+import weakref
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
@@ -84,6 +86,25 @@ def test_every_page_and_file_opens_without_signing_in_and_names_no_worker(link: 
         content = response.getvalue()
         assert not [worker for worker in workers if worker.encode() in content], each
     assert reader.get(reverse("shared:file", args=[link.token, "../../x"])).status_code == 404
+
+
+def test_no_page_leaves_a_result_to_the_garbage_collector(link: ShareLink, campaign: Campaign, owner: User) -> None:
+    reader = Client()
+    reader.force_login(owner)
+    members = [reverse(f"analysis:campaign_{name}", args=[campaign.public_id]) for name in ("results", *PAGES[1:])]
+    for path in (*(page(link, name) for name in PAGES), *members):
+        gc.collect()
+        gc.disable()
+        try:
+            response = reader.get(path)
+            shown = response.context["result"]
+            assert shown.summary.systems
+            response.context = response.templates = None  # copied for tests
+            left = weakref.ref(shown)
+            del response, shown
+            assert left() is None, path
+        finally:
+            gc.enable()
 
 
 def test_it_says_the_same_as_the_page_of_members(link: ShareLink, campaign: Campaign, owner: User) -> None:

@@ -23,7 +23,7 @@ from analysis.results.paper.statement import data_statement
 from analysis.results.replication import RunAgreement
 from analysis.stats.procedures import Procedure
 from analysis.web.queries.facts import get_facts
-from analysis.web.queries.ratings_files import LARGE, Role, as_seen, parse_id, runs_seen_by
+from analysis.web.queries.ratings_files import LARGE, Role, as_seen, newest, parse_id, runs_seen_by
 from annotation.models import Assignment
 from campaigns.contracts.attributes import DRAW_WEIGHT
 from campaigns.contracts.protocol import CriterionSpec
@@ -186,7 +186,7 @@ def find_latest_result(user: User, campaign_id: int | None) -> AnalysisRun | Non
     """Return the newest finished run of a campaign, as the user may see it; None to a stranger. One query at most."""
     if campaign_id is None:
         return None
-    found = runs_seen_by(user).filter(ratings_file__campaign=campaign_id, report__isnull=False).first()
+    found = newest(runs_seen_by(user).filter(ratings_file__campaign=campaign_id, report__isnull=False))
     return as_seen(found) if found else None
 
 
@@ -227,7 +227,7 @@ def find_shown(user: User, campaign: Campaign, run_id: str) -> AnalysisRun | Non
     runs = runs_seen_by(user).filter(ratings_file__campaign=campaign).select_related("job")
     if run_id:
         return as_seen(get_object_or_404(runs, pk=parse_id(run_id)))
-    found = runs.exclude(report=None, first_report=None).first()
+    found = newest(runs.filter(Q(report__isnull=False) | Q(first_report__isnull=False)))
     return as_seen(found) if found else None
 
 
@@ -251,7 +251,7 @@ def get_shared_result(token: str) -> AnalysisRun:
     if not link.is_open:
         raise Http404("This link is closed.")
     runs = AnalysisRun.objects.select_related("ratings_file__campaign")
-    run = runs.filter(ratings_file__campaign=link.campaign_id, report__isnull=False).first()
+    run = newest(runs.filter(ratings_file__campaign=link.campaign_id, report__isnull=False))
     if run is None:
         raise Http404("There is no result.")
     run.my_role, run.share_token = Role.VIEWER, token
@@ -271,8 +271,8 @@ def get_datasheet(campaign: Campaign) -> list[Section]:
 def get_documents(campaign: Campaign) -> tuple[list[Section], list[Question]]:
     """Return the datasheet of a campaign and its data statement, with what researchers wrote. Eight queries."""
     runs = AnalysisRun.objects.filter(ratings_file__campaign=campaign, report__isnull=False)
-    newest = runs.only("report").first()
-    result = newest.result if newest else None
+    run = newest(runs.only("report"))
+    result = run.result if run else None
     facts, answers = get_facts(campaign), get_answers(campaign)
     return datasheet(facts, result, answers), data_statement(result, facts, answers)
 

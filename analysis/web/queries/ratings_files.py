@@ -95,6 +95,14 @@ def runs_seen_by(user: User) -> QuerySet[AnalysisRun]:
     return runs.select_related("ratings_file__campaign")
 
 
+def newest(runs: QuerySet[AnalysisRun]) -> AnalysisRun | None:
+    """Return the newest of some runs with its report; None without any. To sort them would carry the reports of all.
+
+    One query.
+    """
+    return runs.filter(pk=runs.order_by("-created_at").values("pk")[:1]).order_by().first()
+
+
 def get_run_for(user: User, run_id: UUID, *, to_change: bool = False, to_own: bool = False) -> AnalysisRun:
     """Return a run of ratings that the user may see, as they may see it. One query.
 

@@ -32,6 +32,7 @@ from analysis.web.queries.judges import (
     sum_of,
     texts_of,
 )
+from analysis.web.queries.ratings_files import newest
 from analysis.web.services.judges import check_metric_names
 from analysis.web.services.metrics import remove_scores, write_scores
 from analysis.web.services.runs import change_run
@@ -300,7 +301,7 @@ def publish_scores(*, judge: Judge, saving: Saving) -> None:
             if before:
                 remove_scores(scores=before)
             runs = AnalysisRun.objects.filter(ratings_file__campaign=judge.campaign, report__isnull=False)
-            if base := runs.select_related("ratings_file__campaign").first():
+            if base := newest(runs.select_related("ratings_file__campaign")):
                 change_run(run=base, user=judge.created_by)
     except BaseException:
         scores.file.delete(save=False)

@@ -218,7 +218,10 @@ def _exclude_or_include(request: SignedInRequest, found: AnalysisRun, sent: Excl
 
 def show_sections(request: SignedInRequest, found: AnalysisRun, page: str, section: str = "") -> HttpResponse:
     """Show a page that is nothing but sections of a result, or one section; say so where there are none."""
-    context = result_context(found, page, section=section)
+    return _render_sections(request, result_context(found, page, section=section))
+
+
+def _render_sections(request: SignedInRequest, context: dict[str, Any]) -> HttpResponse:
     is_missing = not context["sections"] and not context["nothing"]
     return render(request, "analysis/sections.html", context, status=404 if is_missing else 200)
 
@@ -240,7 +243,7 @@ def show_groups(request: SignedInRequest, found: AnalysisRun, error: DomainError
     """Show systems by groups; where nobody chose any, those that the ratings have, to who may analyse them."""
     context = result_context(found, _GROUPS) | {"error": error}
     if context["sections"] or found.share_token or not context["can_change"]:
-        return show_sections(request, found, _GROUPS)
+        return _render_sections(request, context)
     context["offered"] = queries.list_offered_groups(found.ratings_file, method_of(found.settings))
     return render_form(request, "analysis/groups.html", context, is_refused=error is not None)
 

@@ -86,8 +86,16 @@ def preview(source: Source, n_rows: int) -> tuple[str, list[str], list[list[str]
     """Return format, columns and the first rows, reading no further."""
     header = read_header(source)
     rows = [record.cells for record in islice(records(source, header.delimiter), 1, n_rows + 1)]
-    shown = [[cell.encode("utf-8", "replace").decode() for cell in cells] for cells in rows]
-    return header.format, header.names, shown
+    return header.format, header.names, [_shown(cells) for cells in rows]
+
+
+def _shown(cells: list[str]) -> list[str]:
+    """Return cells with a question mark for each byte that is not text."""
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        return [cell.encode("utf-8", "replace").decode() for cell in cells]
+    return cells
 
 
 def read(

@@ -1,15 +1,18 @@
-"""Libraries of tags are imported when a template loads them."""
+"""Libraries of tags are imported when a template loads them, and what a page has shown is let go of."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 from django.template import TemplateSyntaxError, engines
 from django.template.backends.django import get_installed_libraries
 from django.template.library import InvalidTemplateLibrary
+from django.test import RequestFactory
 
 from campaigns.templatetags import hits
-from evalsite.lib.tag_libraries import LateLibraries, Templates
+from evalsite.lib.templates import LateLibraries, Templates
 
 PARAMETERS = {"NAME": "django", "DIRS": [], "APP_DIRS": False}
 
@@ -54,3 +57,22 @@ def test_a_name_of_two_modules_is_warned_of_and_settings_win():
     assert warning.msg.endswith(": 'campaigns.templatetags.hits', 'campaigns.templatetags.words'")
     assert templates.engine.template_libraries["words"] is hits.register
     assert engines["django"].check() == []
+
+
+def test_what_a_template_has_shown_is_freed_without_a_collection_of_garbage():
+    class Shown:
+        """Something that a reference may be weak to."""
+
+    gc.disable()
+    try:
+        shown = Shown()
+        left = weakref.ref(shown)
+        text = (
+            engines["django"]
+            .from_string("{% with other=shown %}{{ word }}{% endwith %}")
+            .render({"shown": shown, "word": "here"}, RequestFactory().get("/"))
+        )
+        del shown
+        assert (text, left()) == ("here", None)
+    finally:
+        gc.enable()

@@ -1,5 +1,7 @@
-"""Templates whose libraries of tags are imported when one of them is loaded: Django imports all with the first template
-or check, and what they import is much of what a command would wait for.
+"""Django's templates, which import libraries of tags when a template loads them, and let go of what they have shown.
+
+Django imports all libraries with the first template or check; what they import is much of what a command waits for.
+Its contexts refer to themselves, so a large result would stay until garbage is collected, in another reader's time.
 """
 
 from collections import defaultdict
@@ -10,8 +12,12 @@ from typing import Any
 
 from django.apps import apps
 from django.core.checks import CheckMessage, Warning
-from django.template.backends.django import DjangoTemplates
+from django.http import HttpRequest
+from django.template import TemplateDoesNotExist
+from django.template.backends.django import DjangoTemplates, Template, reraise
+from django.template.context import make_context
 from django.template.library import Library, import_library
+from django.utils.safestring import SafeString
 
 
 class Templates(DjangoTemplates):
@@ -26,6 +32,18 @@ class Templates(DjangoTemplates):
         """Return the libraries that settings name, without those of apps: the engine imports what it gets at once."""
         return dict(custom_libraries)
 
+    def from_string(self, template_code: str) -> Template:
+        """Return a template of this text; raise TemplateSyntaxError."""
+        return _FreeingTemplate(self.engine.from_string(template_code), self)
+
+    def get_template(self, template_name: str) -> Template:
+        """Return the template of this name; raise TemplateDoesNotExist or TemplateSyntaxError."""
+        try:
+            return _FreeingTemplate(self.engine.get_template(template_name), self)
+        except TemplateDoesNotExist as error:
+            reraise(error, self)
+            raise
+
     def _check_for_template_tags_with_the_same_name(self) -> list[CheckMessage]:
         modules = defaultdict(set)
         for name, module in (*_installed(), *self.engine.libraries.items()):
@@ -39,6 +57,18 @@ class Templates(DjangoTemplates):
             for name, found in modules.items()
             if len(found) > 1
         ]
+
+
+class _FreeingTemplate(Template):
+    def render(self, context: dict[str, Any] | None = None, request: HttpRequest | None = None) -> SafeString:
+        made = make_context(context, request, autoescape=self.backend.engine.autoescape)
+        try:
+            text = self.template.render(made)
+        except TemplateDoesNotExist as error:
+            reraise(error, self.backend)
+            raise
+        made.dicts.clear()  # the last of them refers to `made`
+        return text
 
 
 class LateLibraries(Mapping[str, Library]):
