@@ -15,7 +15,8 @@ from analysis.metrics.loading import SegmentScores
 from analysis.results.package import Package, numbered
 from analysis.results.result import Result
 from evalsite.lib.tables import CellProblems, Table, preview
-from evalsite.lib.tables.writing import write_csv
+from evalsite.lib.tables.blocks import Coded
+from evalsite.lib.tables.writing import csv_texts
 
 _NAMES = {"worker": WORKER, "assignment": ("assignment_id",)}
 
@@ -72,8 +73,8 @@ def _write_responses(stream: IO[bytes], table: Table, names: Mapping[str, str]) 
         known = sorted(set(labels[assignment]) - {""})
         number = dict(zip(known, numbered(len(known)), strict=True)) | {"": ""}
         labels[assignment] = [number[label] for label in labels[assignment]]
-    columns = [(labels[name], table.text[name].codes.tolist()) for name in table.columns]
+    columns = [Coded(labels[name], table.text[name].codes) for name in table.columns]
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    rows = zip(*([of[code] for code in codes] for of, codes in columns), strict=True)
-    write_csv(text, table.columns, rows)
+    for block in ([[name] for name in table.columns], columns):
+        text.writelines(csv_texts(block))
     text.detach()

@@ -1,6 +1,7 @@
 """Circular triads: does somebody who compares systems prefer A to B, B to C, and C to A?"""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from analysis.stats.codes import dense_ranks
 from analysis.stats.ratings import Codes, Floats
 
 _NET = np.array([1, -1, 0])  # of a comparison, by `Outcome`
-_IN_ROUND = 100_000
+_IN_ROUND, _AT_ONCE = 100_000, 500_000
 _BY_COINS = 0.25  # two of the eight ways to decide three pairs are circular
 
 
@@ -68,6 +69,19 @@ def count_triads(first: Codes, second: Codes, outcome: Codes, group: Codes, n_gr
     >>> found.n_circular.tolist(), found.consistence.tolist()
     ([1, 0], [0.0, 1.0])
     """
+    if first.size <= _AT_ONCE or n_groups < 2:
+        return _count_at_once(first, second, outcome, group, n_groups)
+    # Groups one after another, so that memory does not grow with their number.
+    round_of = np.bincount(group, minlength=n_groups).cumsum() // _AT_ONCE
+    starts = [*np.flatnonzero(np.diff(round_of, prepend=-1)).tolist(), n_groups]
+    found = []
+    for start, stop in pairwise(starts):
+        rows = (group >= start) & (group < stop)
+        found.append(_count_at_once(first[rows], second[rows], outcome[rows], group[rows] - start, stop - start))
+    return Triads(*(np.concatenate(each) for each in zip(*(vars(some).values() for some in found), strict=True)))
+
+
+def _count_at_once(first: Codes, second: Codes, outcome: Codes, group: Codes, n_groups: int) -> Triads:
     from scipy.sparse import csr_array
 
     n_codes = int(max(first.max(initial=-1), second.max(initial=-1))) + 1

@@ -64,11 +64,13 @@ comparisons = st.lists(
 )
 
 
-@given(rows=comparisons)
-def test_triads_are_those_counted_one_by_one(rows: list[tuple[int, int, Outcome, int]]) -> None:
+@given(rows=comparisons, n_at_once=st.sampled_from([3, 10, 500_000]))
+def test_triads_are_those_counted_one_by_one(rows: list[tuple[int, int, Outcome, int]], n_at_once: int) -> None:
     first, step, outcome, group = (np.array(each) for each in zip(*rows, strict=True))
     second = (first + step) % 6
-    found = count_triads(first, second, outcome, group, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analysis.stats.circular_triads._AT_ONCE", n_at_once)
+        found = count_triads(first, second, outcome, group, 3)
     for one in range(3):
         net: dict[tuple[int, int], int] = {}
         for a, b, result in zip(first[group == one], second[group == one], outcome[group == one], strict=True):

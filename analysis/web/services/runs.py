@@ -245,11 +245,12 @@ def _analyse_responses(run: AnalysisRun, settings: AnalysisSettings, on_stage: S
     encoding = if_windows(Path(file.file.path), file.encoding)
     with called(Path(file.file.path), file.name) as path:
         data = method.read(ResponsesFile(path, Choices(encoding=encoding)), settings)
+        on_stage("Analysing the responses")
+        metrics, campaign = load_scores_of(run), file.campaign
+        source_words = read_source_words(campaign) if campaign and "sources" in method.takes else []
+        result = analyse_fully(method, data, settings, on_stage, metrics, source_words)
+        del data  # as large as the table
         table = read_responses(path, encoding)
-    on_stage("Analysing the responses")
-    metrics, campaign = load_scores_of(run), file.campaign
-    source_words = read_source_words(campaign) if campaign and "sources" in method.takes else []
-    result = analyse_fully(method, data, settings, on_stage, metrics, source_words)
     before = [Notice(each.message, each.code, each.count) for each in _said_before(run)]
     result = replace(result, warnings=[*before, *result.warnings])
     workers = {*workers_in(table), *(row.worker for row in result.workers)}

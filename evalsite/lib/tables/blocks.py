@@ -23,7 +23,7 @@ class Coded(Sequence[V]):
 
     __slots__ = ("codes", "values")
 
-    def __init__(self, values: Sequence[V], codes: "npt.NDArray[np.intp]") -> None:
+    def __init__(self, values: Sequence[V], codes: "npt.NDArray[np.integer]") -> None:
         self.values, self.codes = values, codes
 
     def __len__(self) -> int:
