@@ -1,15 +1,7 @@
-"""The web application for ASGI servers; without Redis it also runs the jobs."""
+"""The web application for ASGI servers."""
 
-import os
-
-from django.conf import settings
 from django.core.asgi import get_asgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "evalsite.settings")
-os.environ.setdefault("DATABASE_POOL", "16")  # this process has threads
-application = get_asgi_application()
+from evalsite.warming import ready
 
-if settings.JOBS_IN_PROCESS:
-    from evalsite.jobs.workers import start_worker
-
-    start_worker()
+application = ready(get_asgi_application)

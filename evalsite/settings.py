@@ -144,7 +144,7 @@ TEMPLATES = [
 # --- Databases (SQLite's options were measured: Django's defaults lose writes under eight writers)
 # Connections to PostgreSQL that the threads of a process share, at most; 0: each thread has its own. A web process has
 # many threads, most of which wait for a chatbot and hold none meanwhile; Celery's worker forks, which a pool does not
-# survive. So evalsite/wsgi.py and asgi.py set it, and nothing else.
+# survive. So evalsite/warming.py sets it, and nothing else.
 DATABASE_POOL = env_int("DATABASE_POOL", 0)
 DATABASES = {
     "default": dj_database_url.parse(

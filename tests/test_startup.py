@@ -1,5 +1,6 @@
 """What starting the site imports: a command that needs no statistics, figures or files should not wait for them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_a_server_has_imported_views_handlers_and_plug_ins_before_the_first_requ
         *("campaigns.views.campaigns", "annotation.views.worker", "api.resources.campaigns", "analysis.web.tasks"),
         *("campaigns.platforms.prolific.plugin", "campaigns.protocols.mrc", "campaigns.formats.markdown"),
     } <= imported
+
+
+@pytest.mark.parametrize("server", ["wsgi", "asgi"])
+def test_what_a_server_has_imported_is_not_searched_for_garbage(server: str, tmp_path: Path):
+    code = f"import evalsite.{server}, gc; print(gc.get_freeze_count(), len(gc.get_objects()))"
+    environment = os.environ | {"JOBS_IMPORT_EARLY": "1", "JOBS_IN_PROCESS": "0", "EVALSITE_DATA": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
+    n_kept, n_searched = map(int, printed.split()[-2:])
+    assert n_kept > 100_000 > 10 * n_searched
 
 
 def test_a_large_library_would_be_noticed():

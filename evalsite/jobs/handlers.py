@@ -14,6 +14,7 @@ from evalsite.accounts.models import User
 from evalsite.jobs.discovery import load_handlers
 from evalsite.jobs.models import STAGE_LENGTH, Job
 from evalsite.jobs.services import hand_over
+from evalsite.lib.memory import keep_for_good
 from evalsite.lib.plugins import place_of
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,7 @@ def import_for_jobs() -> None:
     load_handlers()
     for name in sorted(_late_imports):
         import_module(place_of(name))
+    keep_for_good()
 
 
 def job_subject(kind: str) -> Callable[[Subject], Subject]:
