@@ -1,19 +1,23 @@
 """Results in words: a true minus, dashes for what is undefined, p-values as papers print them; settings, heatmaps."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import date_format
-from django.utils.html import escape, format_html
+from django.utils.html import conditional_escape, escape, format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import localtime
 
 from analysis.data.ratings.scales import FULL
 from analysis.data.ratings.scales import words as scale_words
+from analysis.methods import method_of
 from analysis.models import AnalysisRun
+from analysis.planning.sections import planned_words
+from analysis.results.downloads import RunFile
+from analysis.results.exports import file_name
 from analysis.results.interval_plot import IntervalPlot, plot_figure
 from analysis.results.meanings import Meaning, meaning_of, meanings_of
 from analysis.results.result import Comparison, CriterionAsked, Result, SettingsUsed
@@ -30,21 +34,14 @@ from analysis.results.words import (
     with_minus,
     worker_test_name,
 )
+from analysis.web import navigation
 from campaigns.design.worker_test import NO_TEST
 from evalsite.lib.histograms import Histogram
-from evalsite.lib.late import LateModule
 from evalsite.lib.typed_json import from_json
 from evalsite.lib.words import counted
 
-if TYPE_CHECKING:
-    from analysis.results.downloads import RunFile
-
-# Commands load every library of tags.
-methods = LateModule("analysis.methods")
-exports = LateModule("analysis.results.exports")
-navigation = LateModule("analysis.web.navigation")
-plans = LateModule("analysis.planning.sections")
 register = template.Library()
+_OF_NUMBERS = mark_safe(' class="num"')
 register.filter("worker_test_name", worker_test_name)
 register.filter("protocol_title", protocol_title)
 register.filter("number", number)
@@ -96,6 +93,24 @@ def meanings(tables: Sequence[Table]) -> list[tuple[str, Meaning]]:
     return list(dict(each for table in tables for each in meanings_of(table)).items())
 
 
+@register.simple_tag
+def rows_of(table: Table, words: Collection[int]) -> SafeString:
+    """Draw the rows of a table; `words`: its `words`. A tag for each cell would take most of the time of a page."""
+    around = [
+        ('<th scope="row" class="cell-words"><bdi>', "</bdi></th>")
+        if place == table.row_name
+        else (format_html('<td{} data-label="{}">', "" if place in words else _OF_NUMBERS, column.name), "</td>")
+        for place, column in enumerate(table.columns)
+    ]
+    drawn, last = [], len(table.rows) - 1
+    for k, row in enumerate(table.rows):
+        drawn.append('<tr class="cluster-end">' if k in table.rules and k < last else "<tr>")
+        for value, column, (start, end) in zip(row, table.columns, around, strict=True):
+            drawn += start, conditional_escape(cell(value, column)), end
+        drawn.append("</tr>\n")
+    return mark_safe("".join(drawn))
+
+
 @register.filter
 def pair(row: list[Cell], columns: list[Column]) -> list[tuple[Cell, Column]]:
     """Return each cell of a row with its column."""
@@ -111,13 +126,13 @@ def intervals(figure: Figure) -> IntervalPlot | None:
 @register.filter
 def figure_file(name: str) -> str:
     """Return where a figure is among the files of a run, without the ending."""
-    return f"figures/{exports.file_name(name)}"
+    return f"figures/{file_name(name)}"
 
 
 @register.filter
 def anchor_name(name: str, kind: str) -> str:
     """Return the id of a figure or table on its page."""
-    return f"{kind}-{exports.file_name(name)}"
+    return f"{kind}-{file_name(name)}"
 
 
 @register.simple_tag(takes_context=True)
@@ -137,7 +152,7 @@ def anchor(name: str, title: str) -> dict[str, Any]:
 @register.filter
 def comparison_file(comparison: Comparison, folder: str) -> str:
     """Return where a comparison is among the tables or figures of a run, without the ending."""
-    return f"{folder}/{exports.file_name(f'significance-{comparison.name}')}"
+    return f"{folder}/{file_name(f'significance-{comparison.name}')}"
 
 
 _FORMATS = {
@@ -153,7 +168,7 @@ _FORMATS = {
 
 
 @register.filter
-def format_name(file: "RunFile") -> str:
+def format_name(file: RunFile) -> str:
     """Return what the format of a file is called."""
     return _FORMATS[file.suffix]
 
@@ -208,7 +223,7 @@ def result_name(run: AnalysisRun) -> str:
 @register.filter
 def analysed_by(run: AnalysisRun) -> str:
     """Return in a few words how a run was analysed, its protocol apart."""
-    settings, method = _settings_of(run), methods.method_of(run.settings)
+    settings, method = _settings_of(run), method_of(run.settings)
     test, excluded = settings.worker_test, len(settings.excluded)
     name = worker_test_name(test.preset)
     words = [] if "unit" in method.takes else [method.title]
@@ -371,4 +386,4 @@ def heat_of_superiority(share: float) -> int:
 @register.filter
 def planned(settings: Mapping[str, Any]) -> str:
     """Return what a plan with these settings is to find."""
-    return plans.planned_words(settings)
+    return planned_words(settings)
