@@ -83,7 +83,7 @@ class RankingData:
         names = ("worker", "source", "criterion", "kind", "assignment")
         return replace(
             self,
-            judgement=(np.cumsum(judgements) - 1)[self.judgement[rows]],
+            judgement=(np.cumsum(judgements, dtype=np.int32) - 1)[self.judgement[rows]],
             **of_rows,
             attributes=rows_of(self.attributes, rows),
             **{name: getattr(self, name)[judgements] for name in names},
@@ -283,4 +283,11 @@ def _data(
     labels = (systems, workers, sources, criteria)
     of_rankings = (worker, source, criterion, kind, assignment)
     parts: list[Part] = [*labels, judgement, system, is_degraded, *of_rankings, rank]
-    return RankingData(*labels, judgement, system, rank, is_degraded, *of_rankings, fingerprint("rankings 2", parts))
+    judgement_code, system_code = judgement.astype(np.int32), system.astype(np.int32)
+    worker, source, criterion, kind, assignment = (codes.astype(np.int32) for codes in of_rankings)
+    return RankingData(
+        *(systems, workers, sources, criteria),
+        *(judgement_code, system_code, rank, is_degraded),
+        *(worker, source, criterion, kind, assignment),
+        fingerprint("rankings 2", parts),
+    )

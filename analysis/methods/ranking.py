@@ -182,10 +182,11 @@ def _by_criterion(value: Floats, data: RankingData) -> Iterator[tuple[str, Float
 def _complete(data: RankingData) -> Floats:
     """Return the ranks of the rankings that have all systems, (n_blocks, n_systems)."""
     n = len(data.systems)
-    full = np.bincount(data.judgement) == n
-    ranks = np.full((full.size, n), np.nan)
-    ranks[data.judgement, data.system] = data.rank
-    return ranks[full]
+    is_full = np.bincount(data.judgement) == n
+    rows = is_full[data.judgement]
+    ranks = np.empty((np.count_nonzero(is_full), n))
+    ranks[(np.cumsum(is_full) - 1)[data.judgement[rows]], data.system[rows]] = data.rank[rows]
+    return ranks
 
 
 def _strengths_section(result: Result) -> Section:

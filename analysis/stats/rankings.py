@@ -23,8 +23,8 @@ class Friedman:
 class ImpliedPairs:
     """Pairs of systems of one ranking, (n_pairs,) each: rows of the ranking, and an `Outcome` (left: the first won)."""
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
     outcome: NDArray[np.int8]
 
 
@@ -93,7 +93,6 @@ def implied_pairs(judgement: Codes, rank: Floats) -> ImpliedPairs:
         together = np.flatnonzero(sorted_judgement[distance:] == sorted_judgement[:-distance])
         first.append(order[together])
         second.append(order[together + distance])
-    a = np.concatenate([*first, np.empty(0, np.int64)]).astype(np.int64)
-    b = np.concatenate([*second, np.empty(0, np.int64)]).astype(np.int64)
+    a, b = (np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32) for rows in (first, second))
     outcome = np.where(rank[a] < rank[b], Outcome.LEFT, np.where(rank[a] > rank[b], Outcome.RIGHT, Outcome.TIE))
     return ImpliedPairs(a, b, outcome.astype(np.int8))
