@@ -1,5 +1,5 @@
-"""Modules that are imported when one of their functions is called: commands read the addresses of all pages, the tags
-of all templates and what jobs there are, and most show no page and run no job.
+"""Modules that are imported when one of their functions is called: commands read the addresses of all pages and the
+models, and most show no page and read no result.
 """
 
 from collections.abc import Callable

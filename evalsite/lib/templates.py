@@ -34,15 +34,11 @@ class Templates(DjangoTemplates):
 
     def from_string(self, template_code: str) -> Template:
         """Return a template of this text; raise TemplateSyntaxError."""
-        return _FreeingTemplate(self.engine.from_string(template_code), self)
+        return _FreeingTemplate(super().from_string(template_code).template, self)
 
     def get_template(self, template_name: str) -> Template:
         """Return the template of this name; raise TemplateDoesNotExist or TemplateSyntaxError."""
-        try:
-            return _FreeingTemplate(self.engine.get_template(template_name), self)
-        except TemplateDoesNotExist as error:
-            reraise(error, self)
-            raise
+        return _FreeingTemplate(super().get_template(template_name).template, self)
 
     def _check_for_template_tags_with_the_same_name(self) -> list[CheckMessage]:
         modules = defaultdict(set)
