@@ -19,7 +19,7 @@ from analysis.stats.agreement import (
     intraclass_correlation,
     pairs_within,
 )
-from analysis.stats.codes import n_distinct
+from analysis.stats.codes import dense_ranks, n_distinct, number_values
 from analysis.stats.krippendorff import Level, alpha_of_sets, krippendorff_alpha
 from analysis.stats.ratings import Codes, Floats, Ratings, or_none
 from analysis.stats.repeated_judgements import first_and_own, mean_difference, share_opposite
@@ -53,7 +53,7 @@ class SharedAnswers:
             return categorise(self.value, self.n_bins)
         if self.scale.levels.size:
             return np.searchsorted(self.scale.levels, self.value)
-        return np.unique(self.value, return_inverse=True)[1]
+        return number_values(self.value)[1]
 
     @cached_property
     def kappa(self) -> Kappa:
@@ -89,7 +89,7 @@ class Coefficient:
 
 
 def _same(answers: SharedAnswers) -> float:
-    return fleiss_kappa(np.unique(answers.value, return_inverse=True)[1], answers.item).observed
+    return fleiss_kappa(number_values(answers.value)[1], answers.item).observed
 
 
 def _alpha_of_sets(answers: SharedAnswers) -> float:
@@ -211,7 +211,7 @@ def of_criterion(judgements: Judgements, place: int, n_bins: int) -> tuple[Agree
 
     def shared(rows: Codes, item: Codes) -> SharedAnswers:
         is_used = np.bincount(item, minlength=1)[item] > 1
-        rows, item = rows[is_used], np.unique(item[is_used], return_inverse=True)[1]
+        rows, item = rows[is_used], _without_gaps(item[is_used])
         return SharedAnswers(scale, value[rows], given[rows], item, ratings.worker[rows], n_bins)
 
     rows = np.flatnonzero(is_first)
@@ -233,6 +233,10 @@ def of_criterion(judgements: Judgements, place: int, n_bins: int) -> tuple[Agree
 def _outputs(ratings: Ratings, rows: Codes) -> Codes:
     """Return the code of each row's output."""
     return ratings.source[rows].astype(np.int64) * ratings.n_systems + ratings.system[rows]
+
+
+def _without_gaps(item: Codes) -> Codes:
+    return dense_ranks(item, int(item.max(initial=-1)) + 1)[0]
 
 
 def _coefficients(answers: SharedAnswers, *, of_workers: bool = True) -> SharedCoefficients:
@@ -258,7 +262,7 @@ def of_preferences(pairs: ComparedPairs) -> AgreementOnCriterion:
 
     def coefficients(value: Floats, item: Codes, worker: Codes) -> SharedCoefficients:
         is_used = np.bincount(item, minlength=1)[item] > 1
-        value, worker, item = value[is_used], worker[is_used], np.unique(item[is_used], return_inverse=True)[1]
+        value, worker, item = value[is_used], worker[is_used], _without_gaps(item[is_used])
         mirrored = np.concatenate([item, item + item.max(initial=-1) + 1])
         both = np.concatenate([value, -value])
         shared = _coefficients(

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import count_codes
 from analysis.stats.ratings import Codes, Floats
 
 # Scores mapped from another scale differ in the last bits where they were equal.
@@ -187,7 +188,8 @@ def fleiss_kappa(category: Codes, item: Codes, weights: Weights | None = None) -
     if not is_paired.any():
         return Kappa(np.nan, np.nan)
     n_categories = int(category.max()) + 1
-    cell, counts = np.unique(item[is_paired].astype(np.int64) * n_categories + category[is_paired], return_counts=True)
+    cell = item[is_paired].astype(np.int64) * n_categories + category[is_paired]
+    cell, counts = count_codes(cell, size.size * n_categories)
     item_of, category_of = np.divmod(cell, n_categories)
     m = size[item_of]
     n_items = np.count_nonzero(size > 1)

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.ratings import Codes, Floats
+
 _MOST_EMPTY, _SMALL = 4, 1024
 
 
@@ -48,6 +50,40 @@ def n_distinct(codes: NDArray[np.integer]) -> int:
     if size > _MOST_EMPTY * codes.size + _SMALL:
         return int(np.unique(codes).size)
     return int(np.count_nonzero(occurring(codes - lowest, size)))
+
+
+def count_codes(codes: NDArray[np.integer], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the codes from 0 to below `size` that occur among those of (n,), ascending, and how often each does.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in count_codes(np.array([7, 3, 7]), 8)]
+    [[3, 7], [1, 2]]
+    """
+    if size > _MOST_EMPTY * codes.size + _SMALL:
+        found, n_of_found = np.unique(codes, return_counts=True)
+        return found.astype(np.int64), n_of_found
+    n_of = np.bincount(codes, minlength=size)
+    occurs = np.flatnonzero(n_of)
+    return occurs, n_of[occurs]
+
+
+def number_values(values: Floats) -> tuple[Floats, Codes, NDArray[np.int64]]:
+    """Return the different values of (n,), ascending, the place of each value among them, and how often each occurs.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in number_values(np.array([1.0, -1.0, 1.0]))]
+    [[-1.0, 1.0], [1, 0, 1], [1, 2]]
+    """
+    low = values.min(initial=np.inf)
+    span = values.max(initial=-np.inf) - low
+    if values.size and span <= _MOST_EMPTY * values.size + _SMALL and low == np.rint(low):  # neither of NaN
+        whole = (values - low).astype(np.int64)
+        if (whole == values - low).all():
+            different, n_of = count_codes(whole, int(span) + 1)
+            return different.astype(np.float64) + low, dense_ranks(whole, int(span) + 1)[0], n_of
+    return np.unique(values, return_inverse=True, return_counts=True)
 
 
 def occurring(codes: NDArray[np.integer], size: int) -> NDArray[np.bool_]:

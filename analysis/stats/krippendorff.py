@@ -6,6 +6,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.stats.codes import count_codes, number_values
 from analysis.stats.ratings import Codes, Floats
 
 # Scores mapped from another scale differ in the last bits where they were equal.
@@ -67,14 +68,14 @@ def krippendorff_alpha(values: Floats, item: Codes, level: Level) -> float:
         return float("nan")
     if level == Level.INTERVAL:
         return _alpha_of_squares(values, item, size)
-    categories, code, n_of = np.unique(values, return_inverse=True, return_counts=True)
+    categories, code, n_of = number_values(values)
     if level == Level.ORDINAL:
         return _alpha_of_squares((np.cumsum(n_of) - n_of / 2)[code], item, size)
     if level == Level.RATIO:
         if categories[0] < 0:
             return float("nan")
         return _alpha_of(code, item, lambda first, second: _ratio(categories[first], categories[second]))
-    cell, n_in_cell = np.unique(item * np.int64(categories.size) + code, return_counts=True)
+    cell, n_in_cell = count_codes(item * np.int64(categories.size) + code, size.size * categories.size)
     item_of = cell // categories.size
     counts = n_in_cell.astype(np.float64)
     n = values.size
@@ -164,9 +165,10 @@ def _alpha_of(code: Codes, item: NDArray[np.int64], difference: _Difference) -> 
     if not code.size or code.max() == 0:
         return float("nan")
     n_of = np.bincount(code).astype(np.float64)
-    cell, counts = np.unique(item * np.int64(n_of.size) + code, return_counts=True)
+    size = np.bincount(item)
+    cell, counts = count_codes(item * np.int64(n_of.size) + code, size.size * n_of.size)
     item_of, code_of = np.divmod(cell, n_of.size)
-    weight = 1 / (np.bincount(item)[item_of] - 1)
+    weight = 1 / (size[item_of] - 1)
     observed = _within(code_of, counts.astype(np.float64), item_of, weight, difference)
     return float(1 - (code.size - 1) * observed / _between(n_of, difference))
 
