@@ -236,7 +236,7 @@ def _outputs(ratings: Ratings, rows: Codes) -> Codes:
 
 
 def _without_gaps(item: Codes) -> Codes:
-    return dense_ranks(item, int(item.max(initial=-1)) + 1)[0]
+    return dense_ranks(item, int(item.max(initial=-1)) + 1)[0].astype(np.int32)
 
 
 def _coefficients(answers: SharedAnswers, *, of_workers: bool = True) -> SharedCoefficients:

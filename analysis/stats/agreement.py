@@ -184,13 +184,12 @@ def fleiss_kappa(category: Codes, item: Codes, weights: Weights | None = None) -
     Kappa(observed=0.6666666666666666, expected=0.5)
     """
     size = np.bincount(item)
-    is_paired = size[item] > 1
-    if not is_paired.any():
+    if not (size > 1).any():
         return Kappa(np.nan, np.nan)
     n_categories = int(category.max()) + 1
-    cell = item[is_paired].astype(np.int64) * n_categories + category[is_paired]
-    cell, counts = count_codes(cell, size.size * n_categories)
-    item_of, category_of = np.divmod(cell, n_categories)
+    cell, counts = count_codes(item * np.int64(n_categories) + category, size.size * n_categories)
+    is_paired = size[cell // n_categories] > 1
+    counts, (item_of, category_of) = counts[is_paired], np.divmod(cell[is_paired], n_categories)
     m = size[item_of]
     n_items = np.count_nonzero(size > 1)
     share = np.bincount(category_of, weights=counts / m) / n_items

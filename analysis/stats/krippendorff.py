@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.stats.codes import count_codes, number_values
-from analysis.stats.ratings import Codes, Floats
+from analysis.stats.ratings import Codes, Floats, Mask
 
 # Scores mapped from another scale differ in the last bits where they were equal.
 _DECIMALS = 9
@@ -60,10 +60,10 @@ def krippendorff_alpha(values: Floats, item: Codes, level: Level) -> float:
     >>> round(krippendorff_alpha(values, np.tile(np.arange(12), 2), Level.NOMINAL), 3)
     0.692
     """
-    values, item = _drop_missing(values, item)
+    values, item = _some(values, item, ~np.isnan(values))
     size = np.bincount(item)
-    is_paired = size[item] > 1
-    values, item = np.round(values[is_paired], _DECIMALS), item[is_paired]
+    values, item = _some(values, item, size[item] > 1)
+    values = np.round(values, _DECIMALS)
     if not values.size or np.ptp(values) == 0:
         return float("nan")
     if level == Level.INTERVAL:
@@ -140,12 +140,12 @@ def _masi(packed: NDArray[np.uint8], size: NDArray[np.int64], first: Codes, seco
     return np.asarray(1 - weight * np.where(union > 0, shared / np.maximum(union, 1), 1.0))
 
 
-def _drop_missing(values: Floats, item: Codes) -> tuple[Floats, NDArray[np.int64]]:
-    is_number = ~np.isnan(values)
-    return values[is_number], item[is_number].astype(np.int64)
+def _some(values: Floats, item: Codes, rows: Mask) -> tuple[Floats, Codes]:
+    """Return what is in some rows; without a copy if that is all."""
+    return (values, item) if rows.all() else (values[rows], item[rows])
 
 
-def _alpha_of_squares(values: Floats, item: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+def _alpha_of_squares(values: Floats, item: Codes, size: NDArray[np.int64]) -> float:
     """Return α for δ² = (c − k)²: the sum of δ² over all pairs of m values is 2m times their squared deviations."""
     values = values - values.mean()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -160,7 +160,7 @@ def _ratio(first: Floats, second: Floats) -> Floats:
     return np.divide(first - second, total, out=np.zeros_like(total), where=total > 0) ** 2
 
 
-def _alpha_of(code: Codes, item: NDArray[np.int64], difference: _Difference) -> float:
+def _alpha_of(code: Codes, item: Codes, difference: _Difference) -> float:
     """Return α of categories, codes without gaps from 0, of items that have two or more each; NaN if all are one."""
     if not code.size or code.max() == 0:
         return float("nan")
@@ -173,7 +173,7 @@ def _alpha_of(code: Codes, item: NDArray[np.int64], difference: _Difference) -> 
     return float(1 - (code.size - 1) * observed / _between(n_of, difference))
 
 
-def _within(code: Codes, counts: Floats, item: NDArray[np.int64], weight: Floats, difference: _Difference) -> float:
+def _within(code: Codes, counts: Floats, item: Codes, weight: Floats, difference: _Difference) -> float:
     """Return the sum of δ² over ordered pairs of different categories of an item, which are sorted by item."""
     total = 0.0
     first = np.arange(item.size)
