@@ -3,8 +3,9 @@
     python benchmarks/all.py [--quick] [--only NAME ...] [--to FOLDER] [--against FILE]
 
 Each benchmark is a process of its own, one after the other, at three or four sizes where it takes one, and is stopped
-when its part of the hour is over (two idle cores; a few minutes with `--quick`). `benchmarks.json` in the folder
-(`build/benchmarks`) has the commit, the machine, versions and what each run printed; `benchmarks.html` has the figures.
+when its part of the hour is over, and what those before it left of theirs (two idle cores; a few minutes with
+`--quick`). `benchmarks.json` in the folder (`build/benchmarks`) has the commit, the machine, versions and what each run
+printed; `benchmarks.html` has the figures.
 
 The *exponent* of a figure is the slope of its logarithm on that of the size, by least squares: 1 is linear. The *last*
 one is the slope between the two largest sizes. The line bends if the last is greater by more than 0.2: what costs the
@@ -94,10 +95,12 @@ BENCHMARKS = (
 # --- Running
 
 
-def run(benchmark: Benchmark, *, is_quick: bool) -> Iterator[dict[str, Any]]:
-    """Run a benchmark at each size, from the least, and yield what it printed, or why it did not end well."""
+def run(benchmark: Benchmark, end: float, *, is_quick: bool) -> Iterator[dict[str, Any]]:
+    """Run a benchmark at each size, from the least, and yield what it printed, or why it did not end well.
+
+    `end`: until when it may run, as `time.monotonic` counts.
+    """
     options = (benchmark.quick or "") if is_quick else benchmark.options
-    end = time.monotonic() + 60 * benchmark.minutes
     for size in (benchmark.quick_sizes if is_quick else benchmark.sizes) or (None,):
         sized = [] if size is None else [benchmark.size, str(size)]
         about = {"benchmark": benchmark.name, "options": options, "counts": benchmark.counts, "size": size}
@@ -330,9 +333,11 @@ def main() -> None:
     options = parser.parse_args()
     earlier = ratios_of(json.loads(options.against.read_text())["runs"]) if options.against else {}
     found: dict[str, Any] = about_here() | {"is_quick": options.quick, "runs": []}
+    end = time.monotonic()
     for benchmark in BENCHMARKS:
         if benchmark.name in options.only and (benchmark.quick is not None or not options.quick):
-            for each in run(benchmark, is_quick=options.quick):
+            end += 60 * benchmark.minutes  # what one leaves of its part, those after it may take
+            for each in run(benchmark, end, is_quick=options.quick):
                 found["runs"].append(each)
                 print(
                     *(each[key] for key in ("benchmark", "options")),
