@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -75,10 +76,14 @@ def find_program(*names: str, folders: str = "") -> Path | None:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of this machine that nobody listens on.
+
+    It is none of those that the system gives to whom no port matters, who would take it before it is used.
+    """
+    while True:
+        port = 20_000 + secrets.randbelow(12_000)  # not by the seed of the tests, which other processes share
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def wait_until(check: Callable[[], object], timeout_s: float, what: str) -> None:
