@@ -236,6 +236,7 @@ def _outputs(ratings: Ratings, rows: Codes) -> Codes:
 
 
 def _without_gaps(item: Codes) -> Codes:
+    """Return the items, (n,), numbered from 0 without those that do not occur, in their order."""
     return dense_ranks(item, int(item.max(initial=-1)) + 1)[0].astype(np.int32)
 
 

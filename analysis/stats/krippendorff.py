@@ -141,7 +141,7 @@ def _masi(packed: NDArray[np.uint8], size: NDArray[np.int64], first: Codes, seco
 
 
 def _some(values: Floats, item: Codes, rows: Mask) -> tuple[Floats, Codes]:
-    """Return what is in some rows; without a copy if that is all."""
+    """Return values and items, (n,), of some `rows`, bool, (n,); without a copy if these are all."""
     return (values, item) if rows.all() else (values[rows], item[rows])
 
 
