@@ -82,7 +82,8 @@ def number_values(values: Floats) -> tuple[Floats, Codes, NDArray[np.int64]]:
     # Of no values, NaN or infinity one of these is not so.
     if low == np.rint(low) and low <= high < low + _MOST_EMPTY * values.size + _SMALL:
         size, whole = int(high - low) + 1, (values - low).astype(np.int64)
-        if (whole == values - low).all():
+        # Compared as whole numbers: what is subtracted from a tiny value rounds it away.
+        if (whole + low == values).all():
             different, n_of = count_codes(whole, size)
             return different.astype(np.float64) + low, dense_ranks(whole, size)[0], n_of
     return np.unique(values, return_inverse=True, return_counts=True)

@@ -10,7 +10,7 @@ from analysis.stats.codes import count_codes, dense_ranks, number_values
 few, far = st.integers(0, 9), st.integers(0, 10**6)
 numbers = st.one_of(
     st.integers(-3, 3).map(float),
-    st.sampled_from([0.5, 1.5, 0.1, -0.0, 2.0**60, -(2.0**60), np.nan, np.inf]),
+    st.sampled_from([0.5, 1.5, 0.1, -0.0, 1e-27, -1e-27, 2.0**60, -(2.0**60), np.nan, np.inf]),
     st.floats(allow_nan=False, width=32),
 )
 
