@@ -78,8 +78,12 @@ def read_messages(text: str) -> tuple[Message, ...]:
 
 def write_messages(messages: Iterable[Message]) -> str:
     """Return messages as they are kept: a JSON list, without ids and thoughts; `read_messages` reads it."""
-    said = (each for each in messages if each.text or each.calls or each.role == "tool")
-    return json.dumps([_to_json(each) for each in said], ensure_ascii=False)
+    return json.dumps([_to_json(each) for each in messages if is_said(each)], ensure_ascii=False)
+
+
+def is_said(message: Message) -> bool:
+    """Return whether a message is kept: it is more than a thought."""
+    return bool(message.text or message.calls) or message.role == "tool"
 
 
 def load(text: str) -> Any:

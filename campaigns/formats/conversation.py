@@ -4,7 +4,7 @@ from campaigns.contracts.format import Block, ContentFormat, Degradation, Place
 from campaigns.design.words import segment, unit_of
 from campaigns.dialogues import SPEAKERS
 from campaigns.formats import first_of
-from campaigns.messages import Message, UnreadableError, arguments_shown, read_messages, write_messages
+from campaigns.messages import Message, UnreadableError, arguments_shown, is_said, read_messages, write_messages
 from evalsite.lib.errors import DomainError
 
 _FEWEST_WORDS = 3
@@ -43,6 +43,8 @@ class Conversation(ContentFormat):
             messages = read_messages(text)
         except UnreadableError as error:
             raise DomainError("bad_conversation", error.message) from None
+        if not any(map(is_said, messages)):
+            raise DomainError("bad_conversation", "it holds what a model wrote for itself, and no message")
         if is_output and not any(_is_reply(each) for each in messages):
             raise DomainError("bad_conversation", "nobody in it is the assistant. Give its messages that role")
         return write_messages(messages)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -186,6 +186,7 @@ USER, REPLY = {"role": "user", "content": "Hello"}, {"role": "assistant", "conte
         ([USER, REPLY] * MOST_MESSAGES, f"800 messages, and at most {MOST_MESSAGES}"),
         ({"steps": [{"what": 1}]}, "it has no message"),
         ([], "it has no message"),
+        ([{"type": "reasoning", "summary": ["They greet."]}], "it holds what a model wrote for itself, and no message"),
         ("[{", "it begins like JSON and is none"),
         ("What is this?", "does not begin with who speaks"),
     ],
@@ -240,6 +241,7 @@ MESSAGE = st.fixed_dictionaries(
 
 
 @given(st.lists(MESSAGE, max_size=6) | st.lists(JSON, max_size=3) | st.text())
+@example([{"role": "user", "type": "reasoning", "content": "", "summary": ["They greet."]}])
 def test_what_is_kept_is_read_as_it_is(data: Any) -> None:
     try:
         once = CONVERSATION.read(data if isinstance(data, str) else json.dumps(data), is_output=False)
