@@ -157,6 +157,17 @@ class Resource(APIView):
         self.operation = getattr(method, "operation", _NONE)
         super().initial(request, *args, **kwargs)
 
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Let go of the answer once it is written: it and this view refer to each other."""
+        final = super().finalize_response(request, response, *args, **kwargs)
+        if isinstance(final, Response):
+            final.add_post_render_callback(self._let_go)
+        return final
+
+    def _let_go(self, response: Response) -> None:
+        vars(self).pop("response", None)
+        vars(response).pop("renderer_context", None)
+
 
 class Nowhere(Resource):
     """Every other address."""
@@ -268,7 +279,7 @@ def _respond(resource: Resource, request: ApiRequest, value: Any) -> Any:
         return _page(resource, request, value)
     if done.returns is None:
         return Response(status=done.status if done.status != 200 else 204)
-    response = Response(shape_of(done.returns, is_shown=True)(value, many=bool(done.many)).data, status=done.status)
+    response = Response(_shown(done, value), status=done.status)
     if done.status == 200:
         response["ETag"] = _etag(response.data)
     return response
@@ -292,7 +303,7 @@ def _if_unchanged(resource: Resource, request: ApiRequest, kwargs: dict[str, Any
             Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
             campaign.refresh_from_db()
         shown = resource.get.__wrapped__(resource, request, **kwargs)  # type: ignore[attr-defined]
-        now = _etag(shape_of(read.returns, is_shown=True)(shown, many=bool(read.many)).data)
+        now = _etag(_shown(read, shown))
         wanted = {tag.strip().removeprefix("W/") for tag in request.headers["If-Match"].split(",")}
         if now not in wanted and "*" not in wanted:
             error = DomainError("changed_meanwhile", "Somebody has changed this since you read it. Read it again.")
@@ -304,6 +315,14 @@ def _page(resource: Resource, request: ApiRequest, listed: Listed) -> Response:
     paginator = Cursor()
     paginator.ordering = listed.order
     rows = paginator.paginate_queryset(listed.rows, request, view=resource)
-    assert rows is not None and resource.operation.returns
-    shown = shape_of(resource.operation.returns, is_shown=True)(list(listed.values(rows)), many=True)
-    return paginator.get_paginated_response(shown.data)
+    assert rows is not None
+    response = paginator.get_paginated_response(_shown(resource.operation, list(listed.values(rows))))
+    for row in rows:  # and what was read with it refer to each other
+        getattr(row, "_prefetched_objects_cache", {}).clear()
+    return response
+
+
+def _shown(done: Operation, value: Any) -> Any:
+    """Return what an operation returns as its shape has it; the shape, which refers to itself, does not keep it."""
+    assert done.returns
+    return shape_of(done.returns, is_shown=True)(many=bool(done.many)).to_representation(value)

@@ -1,5 +1,6 @@
 """Lists of the API: whatever their length, each asks the database the same."""
 
+import gc
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -83,3 +84,21 @@ def test_no_list_asks_the_database_once_for_each_row(world: World) -> None:
         assert len(rows) > 1 or name in TESTED_APART, (name, "one row shows nothing")
         asked = Counter(re.sub(r"'[^']*'|\b\d+\b", "?", each["sql"]) for each in queries.captured_queries)
         assert not [sql for sql, n in asked.items() if n > 1], name
+
+
+def n_left(url: str, token: str) -> int:
+    """Return how many objects an answer leaves to the garbage collector, for which some other answer waits."""
+    gc.collect()
+    gc.disable()
+    try:
+        assert Client().get(url, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+        return gc.collect()
+    finally:
+        gc.enable()
+
+
+def test_more_rows_leave_no_more_to_the_garbage_collector(world: World) -> None:
+    for name, url in list_urls(world):
+        n_left(url, world.tokens["all"])  # what is made once
+        one, all_ = (n_left(f"{url}?limit={n}", world.tokens["all"]) for n in (1, 500))
+        assert all_ < one + 15, name
