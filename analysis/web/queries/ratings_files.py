@@ -128,24 +128,25 @@ def _note(file: RatingsFile) -> None:
 
 
 def list_finished_runs_for(user: User, run_ids: Sequence[UUID]) -> list[AnalysisRun]:
-    """Return runs that have their reports, in the order of their ids, as `get_finished_run_for` does. One query."""
-    found = {run.pk: run for run in runs_seen_by(user).filter(pk__in=run_ids, report__isnull=False)} if run_ids else {}
+    """Return runs to compare, in the order of their ids, as the user may see them; raise Http404 without their reports.
+
+    Reports have no sections: they are most of it, and take longest to read. One query at most.
+    """
+    runs = runs_seen_by(user).filter(pk__in=run_ids, report__isnull=False)
+    found = {run.pk: run for run in runs.defer(*OWN_LARGE).annotate(stored=Cast("report", TextField()))}
     if len(found) < len(run_ids):
         raise Http404("There is no such result.")
+    for run in found.values():
+        run.report, run.first_report = current(parse(run.stored, unread="sections")), None
     return [as_seen(found[run_id]) for run_id in run_ids]
 
 
 def find_earlier_run_for(user: User, run_id: UUID | None) -> AnalysisRun | None:
-    """Return a finished run to compare another one with, as the user may see it, None if there is none such.
-
-    Its report has no sections: they are most of it, and take longest to read. One query at most.
-    """
-    runs = runs_seen_by(user).filter(pk=run_id, report__isnull=False) if run_id else AnalysisRun.objects.none()
-    run = runs.defer(*OWN_LARGE).annotate(stored=Cast("report", TextField())).first()
-    if run is None:
+    """Return a run to compare another one with, as `list_finished_runs_for` does; None if there is none such."""
+    try:
+        return list_finished_runs_for(user, [run_id])[0] if run_id else None
+    except Http404:
         return None
-    run.report, run.first_report = current(parse(run.stored, unread="sections")), None
-    return as_seen(run)
 
 
 def as_seen(run: AnalysisRun) -> AnalysisRun:

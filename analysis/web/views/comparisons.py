@@ -22,7 +22,6 @@ from analysis.web.queries.comparisons import (
     comparison_file_name,
 )
 from analysis.web.queries.ratings_files import (
-    get_finished_run_for,
     list_comparable_results,
     list_finished_runs_for,
     parse_id,
@@ -57,7 +56,7 @@ def show_comparison(request: SignedInRequest, found: AnalysisRun) -> HttpRespons
 def _named(request: SignedInRequest, name: str) -> AnalysisRun | None:
     """Return the result that the address names; raise Http404 if the user may not see it."""
     sent = request.GET.get(name)
-    return get_finished_run_for(request.user, parse_id(sent)) if sent else None
+    return list_finished_runs_for(request.user, [parse_id(sent)])[0] if sent else None
 
 
 def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> ChosenResults:
