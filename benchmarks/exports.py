@@ -38,11 +38,12 @@ OTHERS = {"esa": ("mqm.tsv", 1), "post-edit": ("edits.csv", 1), "preference": ("
 _FLOOR = """
     SELECT w.key, a.id, h.number, i.position, s.name, y.name, i.kind, r.score, r.rated_at
     FROM annotation_response r JOIN annotation_assignment a ON a.id = r.assignment_id
-    JOIN annotation_worker w ON w.id = a.worker_id JOIN campaigns_hit h ON h.id = a.hit_id
-    JOIN campaigns_hititem i ON i.id = r.item_id JOIN campaigns_output o ON o.id = i.output_id
-    JOIN campaigns_source s ON s.id = o.source_id JOIN campaigns_system y ON y.id = o.system_id
+    LEFT JOIN annotation_worker w ON w.id = a.worker_id LEFT JOIN campaigns_hit h ON h.id = a.hit_id
+    LEFT JOIN campaigns_hititem i ON i.id = r.item_id LEFT JOIN campaigns_output o ON o.id = i.output_id
+    LEFT JOIN campaigns_source s ON s.id = o.source_id LEFT JOIN campaigns_system y ON y.id = o.system_id
     WHERE a.campaign_id = %s ORDER BY r.assignment_id, r.item_id
 """
+"""Each joined row is there. `LEFT` keeps SQLite from beginning with systems, which took 20 times as long of 10⁶."""
 
 
 class Filled(NamedTuple):
