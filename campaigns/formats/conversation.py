@@ -44,7 +44,7 @@ class Conversation(ContentFormat):
         except UnreadableError as error:
             raise DomainError("bad_conversation", error.message) from None
         if not any(map(is_said, messages)):
-            raise DomainError("bad_conversation", "it holds what a model wrote for itself, and no message")
+            raise DomainError("bad_conversation", "it holds only what a model wrote for itself. Add what was said")
         if is_output and not any(_is_reply(each) for each in messages):
             raise DomainError("bad_conversation", "nobody in it is the assistant. Give its messages that role")
         return write_messages(messages)

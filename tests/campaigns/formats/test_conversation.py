@@ -186,7 +186,7 @@ USER, REPLY = {"role": "user", "content": "Hello"}, {"role": "assistant", "conte
         ([USER, REPLY] * MOST_MESSAGES, f"800 messages, and at most {MOST_MESSAGES}"),
         ({"steps": [{"what": 1}]}, "it has no message"),
         ([], "it has no message"),
-        ([{"type": "reasoning", "summary": ["They greet."]}], "it holds what a model wrote for itself, and no message"),
+        ([{"type": "reasoning", "summary": ["They greet."]}], "it holds only what a model wrote for itself"),
         ("[{", "it begins like JSON and is none"),
         ("What is this?", "does not begin with who speaks"),
     ],
