@@ -61,11 +61,12 @@ def _named(request: SignedInRequest, name: str) -> AnalysisRun | None:
 
 def _chosen(request: SignedInRequest, first: AnalysisRun | None) -> ChosenResults:
     """Return the results that the address names, each once; raise Http404 if the user may not see one of them."""
-    second = _named(request, "second")
-    known = {run.pk for run in (first, second) if run}
-    wanted = list(dict.fromkeys(parse_id(sent) for sent in request.GET.getlist("more") if sent))
-    more = [pk for pk in wanted if pk not in known][: MOST_COMPARED - 2]
-    return ChosenResults(first, second, list_finished_runs_for(request.user, more))
+    sent = request.GET.get("second")
+    second = parse_id(sent) if sent else None
+    wanted = dict.fromkeys(parse_id(each) for each in request.GET.getlist("more") if each)
+    more = [pk for pk in wanted if pk not in (second, first and first.pk)][: MOST_COMPARED - 2]
+    found = list_finished_runs_for(request.user, [second, *more] if second else more)
+    return ChosenResults(first, found.pop(0) if second else None, found)
 
 
 def _show(request: SignedInRequest, chosen: ChosenResults, context: dict[str, Any]) -> HttpResponse:
